@@ -1,0 +1,270 @@
+"""Move generation: layers of single steps, breadth first, duplicates removed by hash.
+
+One kernel for both games: `code` is `Rules.code`. A state is one afterstate in the making: 52 cells (row 0, then
+row 1) in 7 words of a `Workspace`. The hash of a board is the sum of (count x weight) over its cells, so a step
+changes it by two adds (four with a hit). Two of the at most 3,876 states of a turn collide with probability below
+1e-12, which is why equal hashes count as equal boards.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+CELLS = 52
+WORDS = 7
+CAPACITY = 4096  # states of one turn: 1 + 15 + 120 + 680 + 3060 at most
+TABLE = 8192  # hash slots of one layer, a power of two
+
+CAN_HIT, FIRST_TURN, BLOCK = 0, 1, 2  # places in Rules.code, asserted by a test to equal rules.CODE_*
+OPPONENT_POINT = 10
+UNLIMITED, NONE, CLASSIC, COMMON, FNR2026 = range(5)  # Rules.code[FIRST_TURN], in the order of rules.FIRST_TURNS
+BLOCK_OFF, BLOCK_STEP, BLOCK_TURN = range(3)
+
+WEIGHTS = np.random.default_rng(20261130).integers(-(2**63), 2**63 - 1, size=CELLS, dtype=np.int64) | 1
+
+
+class Workspace(NamedTuple):
+    """Scratch memory of one thread."""
+
+    words: np.ndarray  # int64 [CAPACITY, 7]: the states, row 0 and row 1 side by side
+    cells: np.ndarray  # int8 [CAPACITY, 56]: the same memory cell by cell
+    hashes: np.ndarray  # int64 [CAPACITY]
+    masks: np.ndarray  # int64 [CAPACITY]: own points as bits of the opponent's route
+    keys: np.ndarray  # int64 [TABLE]
+    stamps: np.ndarray  # int64 [TABLE + 1]: the layer that last wrote a slot; the last entry counts layers
+
+
+@njit(cache=True, nogil=True)
+def new_workspace():
+    words = np.zeros((CAPACITY, WORDS), np.int64)
+    return Workspace(
+        words,
+        words.view(np.int8),
+        np.empty(CAPACITY, np.int64),
+        np.empty(CAPACITY, np.int64),
+        np.empty(TABLE, np.int64),
+        np.zeros(TABLE + 1, np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def load_board(ws, board, code):
+    """Put a board into state 0."""
+    total = 0
+    mask = 0
+    for slot in range(26):
+        mine = board[0, slot]
+        theirs = board[1, slot]
+        ws.cells[0, slot] = mine
+        ws.cells[0, 26 + slot] = theirs
+        total += mine * WEIGHTS[slot] + theirs * WEIGHTS[26 + slot]
+        if mine > 0 and 0 < slot < 25:
+            mask |= 1 << code[OPPONENT_POINT + slot]
+    ws.hashes[0] = total
+    ws.masks[0] = mask
+
+
+@njit(cache=True, nogil=True, inline="always")
+def has_run_of_six(mask):
+    pairs = mask & (mask >> 1)
+    fours = pairs & (pairs >> 2)
+    return (fours & (pairs >> 4)) != 0
+
+
+@njit(cache=True, nogil=True)
+def before_all_opponents(ws):
+    """Bits of the route points that lie ahead of every opposing checker (none once one is off)."""
+    for slot in range(26):
+        if ws.cells[0, 26 + slot] > 0:
+            return (1 << slot) - 1 if slot > 0 else 0
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def expand(ws, first, last, stop, die, head_floor, code, ahead):
+    """Append to `stop`.. every new state one step of `die` away from states first..last; return the new end.
+
+    `head_floor`: checkers that must stay on the head. `ahead`: the mask within which a run of six is forbidden,
+    0 where the step is not tested. States appended under the current layer stamp are never repeated.
+    """
+    layer = ws.stamps[TABLE]
+    can_hit = code[CAN_HIT] != 0
+    for parent in range(first, last):
+        rear = 0
+        for start in range(25, 0, -1):
+            if ws.cells[parent, start] == 0:
+                continue
+            if rear == 0:
+                rear = start
+            elif rear == 25:
+                break  # all checkers on the bar enter first
+            if start == 24 and ws.cells[parent, 24] <= head_floor:
+                continue
+            end = start - die
+            hit = -1
+            if end >= 1:
+                theirs = code[OPPONENT_POINT + end]
+                count = ws.cells[parent, 26 + theirs]
+                if count > 0:
+                    if count > 1 or not can_hit:
+                        continue
+                    hit = theirs
+            elif rear <= 6 and (end == 0 or start == rear):
+                end = 0
+            else:
+                continue
+            key = ws.hashes[parent] - WEIGHTS[start] + WEIGHTS[end]
+            if hit >= 0:
+                key += WEIGHTS[26 + 25] - WEIGHTS[26 + hit]
+            mask = ws.masks[parent]
+            if not can_hit:
+                if ws.cells[parent, start] == 1:
+                    mask &= ~(1 << code[OPPONENT_POINT + start])
+                if end > 0:
+                    mask |= 1 << code[OPPONENT_POINT + end]
+                if has_run_of_six(mask & ahead):
+                    continue
+            place = (key ^ (key >> 29)) & (TABLE - 1)
+            while ws.stamps[place] == layer and ws.keys[place] != key:
+                place = (place + 1) & (TABLE - 1)
+            if ws.stamps[place] == layer:
+                continue
+            ws.stamps[place] = layer
+            ws.keys[place] = key
+            for word in range(WORDS):
+                ws.words[stop, word] = ws.words[parent, word]
+            ws.cells[stop, start] -= 1
+            ws.cells[stop, end] += 1
+            if hit >= 0:
+                ws.cells[stop, 26 + hit] = 0
+                ws.cells[stop, 26 + 25] += 1
+            ws.hashes[stop] = key
+            ws.masks[stop] = mask
+            stop += 1
+    return stop
+
+
+@njit(cache=True, nogil=True)
+def keep_unblocked(ws, first, last, ahead):
+    """Move the states of first..last without a forbidden block to the front; return their end."""
+    end = first
+    for state in range(first, last):
+        if not has_run_of_six(ws.masks[state] & ahead):
+            for word in range(WORDS):
+                ws.words[end, word] = ws.words[state, word]
+            end += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def play_double(ws, die, head_floor, code, ahead_step, ahead_turn):
+    """States after the most steps of a double: (first, last, steps played)."""
+    best_first, best_last, best_steps = 0, 1, 0
+    first, last = 0, 1
+    for steps in range(1, 5):
+        ws.stamps[TABLE] += 1
+        stop = expand(ws, first, last, last, die, head_floor, code, ahead_step)
+        if stop == last:
+            break
+        first, last = last, stop
+        if ahead_turn == 0:
+            best_first, best_last, best_steps = first, last, steps
+        else:  # the layer itself must stay whole: it is still to be expanded
+            for state in range(first, last):
+                if not has_run_of_six(ws.masks[state] & ahead_turn):
+                    best_first, best_last, best_steps = first, last, steps
+                    break
+    if ahead_turn != 0 and best_steps > 0:
+        best_last = keep_unblocked(ws, best_first, best_last, ahead_turn)
+    return best_first, best_last, best_steps
+
+
+@njit(cache=True, nogil=True)
+def play_two_dice(ws, high, low, head_floor, code, ahead_step, ahead_turn):
+    """States after the most steps of two different dice: (first, last, steps played)."""
+    ws.stamps[TABLE] += 1
+    high_last = expand(ws, 0, 1, 1, high, head_floor, code, ahead_step)
+    ws.stamps[TABLE] += 1
+    low_last = expand(ws, 0, 1, high_last, low, head_floor, code, ahead_step)
+    ws.stamps[TABLE] += 1
+    last = expand(ws, 1, high_last, low_last, low, head_floor, code, ahead_step)
+    last = expand(ws, high_last, low_last, last, high, head_floor, code, ahead_step)
+    if ahead_turn != 0:
+        last = keep_unblocked(ws, low_last, last, ahead_turn)
+    if last > low_last:
+        return low_last, last, 2
+    low_first = high_last
+    if ahead_turn != 0:
+        high_last = keep_unblocked(ws, 1, high_last, ahead_turn)
+        low_last = keep_unblocked(ws, low_first, low_last, ahead_turn)
+    if high_last > 1:  # one die only, and the larger can be played
+        return 1, high_last, 1
+    if low_last > low_first:
+        return low_first, low_last, 1
+    return 0, 1, 0
+
+
+@njit(cache=True, nogil=True)
+def play_roll(ws, die1, die2, head_limit, code):
+    head_floor = max(ws.cells[0, 24] - head_limit, 0)
+    ahead = before_all_opponents(ws) if code[BLOCK] != BLOCK_OFF else 0
+    ahead_step = ahead if code[BLOCK] == BLOCK_STEP else 0
+    ahead_turn = ahead if code[BLOCK] == BLOCK_TURN else 0
+    if die1 == die2:
+        return play_double(ws, die1, head_floor, code, ahead_step, ahead_turn)
+    return play_two_dice(ws, max(die1, die2), min(die1, die2), head_floor, code, ahead_step, ahead_turn)
+
+
+@njit(cache=True, nogil=True)
+def generate(ws, board, die1, die2, code):
+    """Fill the workspace with the legal afterstates of one board and roll: states first..last.
+
+    A pass is state 0 alone; a finished board has no states.
+    Source: RULES.md sections 2 to 5; 5.2 for the head.
+    """
+    if board[0, 0] == 15 or board[1, 0] == 15:
+        return 0, 0
+    load_board(ws, board, code)
+    kind = code[FIRST_TURN]
+    if kind == UNLIMITED:
+        first, last, steps = play_roll(ws, die1, die2, 15, code)
+        return first, last
+    limit = 1
+    is_big_double = die1 == die2 and (die1 == 3 or die1 == 4 or die1 == 6)
+    if board[0, 24] == 15 and kind >= CLASSIC:
+        if kind == CLASSIC:
+            dice = 4 if die1 == die2 else 2
+            first, last, steps = play_roll(ws, die1, die2, 1, code)
+            if steps == dice:
+                return first, last
+            first, last, steps = play_roll(ws, die1, die2, 2, code)
+            if steps == dice or (die1 == 6 and die2 == 6):
+                return first, last
+        elif is_big_double and (kind == COMMON or board[1, 24] != 15):
+            limit = 2
+    first, last, steps = play_roll(ws, die1, die2, limit, code)
+    return first, last
+
+
+@njit(cache=True, nogil=True)
+def generate_batch(boards, dice, code, start, out, offsets):
+    """Afterstates of boards start.. into `out` from row offsets[start] on, until `out` has no room left.
+
+    Fills offsets[i + 1] for every board done; returns the first board not done.
+    """
+    ws = new_workspace()
+    total = offsets[start]
+    for i in range(start, boards.shape[0]):
+        first, last = generate(ws, boards[i], dice[i, 0], dice[i, 1], code)
+        if total + last - first > out.shape[0]:
+            return i
+        for state in range(first, last):
+            for slot in range(26):
+                out[total, 0, slot] = ws.cells[state, slot]
+                out[total, 1, slot] = ws.cells[state, 26 + slot]
+            total += 1
+        offsets[i + 1] = total
+    return boards.shape[0]
