@@ -11,12 +11,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 CELLS = 52
 WORDS = 7
 CAPACITY = 4096  # states of one turn: 1 + 15 + 120 + 680 + 3060 at most
 TABLE = 8192  # hash slots of one layer, a power of two
+SMALL = 1024  # enough for two steps (at most 450 states), and stays in the first-level cache
+BAR = 25
+ROUTE = 32  # where the opponent's view of a held point starts in a mask
+OWN_BITS = (1 << 26) - 1
+HOME_END, HEAD_BIT, BAR_BIT = 1 << 7, 1 << 24, 1 << 25
 
 CAN_HIT, FIRST_TURN, BLOCK = 0, 1, 2  # places in Rules.code, asserted by a test to equal rules.CODE_*
 OPPONENT_POINT = 10
@@ -32,7 +39,7 @@ class Workspace(NamedTuple):
     words: np.ndarray  # int64 [CAPACITY, 7]: the states, row 0 and row 1 side by side
     cells: np.ndarray  # int8 [CAPACITY, 56]: the same memory cell by cell
     hashes: np.ndarray  # int64 [CAPACITY]
-    masks: np.ndarray  # int64 [CAPACITY]: own points as bits of the opponent's route
+    masks: np.ndarray  # int64 [CAPACITY]: own points, see point_bits
     keys: np.ndarray  # int64 [TABLE]
     stamps: np.ndarray  # int64 [TABLE + 1]: the layer that last wrote a slot; the last entry counts layers
 
@@ -50,26 +57,59 @@ def new_workspace():
     )
 
 
+@intrinsic
+def lowest_bit(typingctx, mask):
+    """Index of the lowest set bit of an int64 that is not zero (one machine instruction)."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def highest_bit(typingctx, mask):
+    """Index of the highest set bit of an int64 that is not zero."""
+
+    def codegen(context, builder, signature, args):
+        zeros = builder.ctlz(args[0], ir.Constant(ir.IntType(1), 1))
+        return builder.sub(ir.Constant(ir.IntType(64), 63), zeros)
+
+    return types.int64(types.int64), codegen
+
+
+@njit(cache=True, nogil=True, inline="always")
+def point_bits(slot, code):
+    """A held point in a state's mask: bit `slot`, and bit 32 + the same point on the opponent's route."""
+    return (1 << slot) | (1 << (ROUTE + code[OPPONENT_POINT + slot]))
+
+
 @njit(cache=True, nogil=True)
 def load_board(ws, board, code):
-    """Put a board into state 0."""
+    """Put a board into state 0; return the mask of points closed to the mover, which no step of his changes."""
     total = 0
     mask = 0
+    closed = 0
+    fewest = 2 if code[CAN_HIT] != 0 else 1
     for slot in range(26):
         mine = board[0, slot]
         theirs = board[1, slot]
         ws.cells[0, slot] = mine
         ws.cells[0, 26 + slot] = theirs
         total += mine * WEIGHTS[slot] + theirs * WEIGHTS[26 + slot]
-        if mine > 0 and 0 < slot < 25:
-            mask |= 1 << code[OPPONENT_POINT + slot]
+        if slot > 0:
+            if mine > 0:
+                mask |= point_bits(slot, code)
+            if theirs >= fewest and slot < BAR:
+                closed |= 1 << code[OPPONENT_POINT + slot]
     ws.hashes[0] = total
     ws.masks[0] = mask
+    return closed
 
 
 @njit(cache=True, nogil=True, inline="always")
-def has_run_of_six(mask):
-    pairs = mask & (mask >> 1)
+def has_run_of_six(route):
+    pairs = route & (route >> 1)
     fours = pairs & (pairs >> 2)
     return (fours & (pairs >> 4)) != 0
 
@@ -83,53 +123,54 @@ def before_all_opponents(ws):
     return 0
 
 
+@njit(cache=True, nogil=True, inline="always")
+def movable(own, die, closed, is_head_spent):
+    """Bits of the points from which one checker may move by `die`, blocks apart."""
+    starts = own & ~(closed << die) & ~((2 << die) - 1)
+    if own < HOME_END:  # nothing beyond the home: bearing off
+        if (own >> die) & 1:
+            starts |= 1 << die
+        elif own < (1 << die) and own > 0:
+            starts |= 1 << highest_bit(own)
+    elif own >= BAR_BIT:
+        starts &= BAR_BIT
+    if is_head_spent:
+        starts &= ~HEAD_BIT
+    return starts
+
+
 @njit(cache=True, nogil=True)
-def expand(ws, first, last, stop, die, head_floor, code, ahead):
+def expand(ws, first, last, stop, die, head_floor, closed, code, ahead, slots):
     """Append to `stop`.. every new state one step of `die` away from states first..last; return the new end.
 
-    `head_floor`: checkers that must stay on the head. `ahead`: the mask within which a run of six is forbidden,
-    0 where the step is not tested. States appended under the current layer stamp are never repeated.
+    `head_floor`: checkers that must stay on the head. `ahead`: the part of the route in which a run of six is
+    forbidden, 0 where the step is not tested. `slots`: hash slots to use, a power of two above twice the states
+    of the layer. States appended under the current layer stamp are never repeated.
     """
     layer = ws.stamps[TABLE]
-    can_hit = code[CAN_HIT] != 0
     for parent in range(first, last):
-        rear = 0
-        for start in range(25, 0, -1):
-            if ws.cells[parent, start] == 0:
-                continue
-            if rear == 0:
-                rear = start
-            elif rear == 25:
-                break  # all checkers on the bar enter first
-            if start == 24 and ws.cells[parent, 24] <= head_floor:
-                continue
-            end = start - die
-            hit = -1
-            if end >= 1:
-                theirs = code[OPPONENT_POINT + end]
-                count = ws.cells[parent, 26 + theirs]
-                if count > 0:
-                    if count > 1 or not can_hit:
-                        continue
-                    hit = theirs
-            elif rear <= 6 and (end == 0 or start == rear):
-                end = 0
-            else:
-                continue
+        held = ws.masks[parent]
+        starts = movable(held & OWN_BITS, die, closed, ws.cells[parent, 24] <= head_floor)
+        while starts != 0:
+            start = lowest_bit(starts)
+            starts &= starts - 1
+            end = max(start - die, 0)
             key = ws.hashes[parent] - WEIGHTS[start] + WEIGHTS[end]
-            if hit >= 0:
-                key += WEIGHTS[26 + 25] - WEIGHTS[26 + hit]
-            mask = ws.masks[parent]
-            if not can_hit:
-                if ws.cells[parent, start] == 1:
-                    mask &= ~(1 << code[OPPONENT_POINT + start])
-                if end > 0:
-                    mask |= 1 << code[OPPONENT_POINT + end]
-                if has_run_of_six(mask & ahead):
-                    continue
-            place = (key ^ (key >> 29)) & (TABLE - 1)
+            mask = held
+            if ws.cells[parent, start] == 1:
+                mask &= ~point_bits(start, code)
+            hit = -1
+            if end > 0:
+                mask |= point_bits(end, code)
+                theirs = code[OPPONENT_POINT + end]
+                if ws.cells[parent, 26 + theirs] > 0:
+                    hit = theirs
+                    key += WEIGHTS[26 + BAR] - WEIGHTS[26 + hit]
+            if ahead != 0 and has_run_of_six((mask >> ROUTE) & ahead):
+                continue
+            place = (key ^ (key >> 29)) & (slots - 1)
             while ws.stamps[place] == layer and ws.keys[place] != key:
-                place = (place + 1) & (TABLE - 1)
+                place = (place + 1) & (slots - 1)
             if ws.stamps[place] == layer:
                 continue
             ws.stamps[place] = layer
@@ -140,7 +181,7 @@ def expand(ws, first, last, stop, die, head_floor, code, ahead):
             ws.cells[stop, end] += 1
             if hit >= 0:
                 ws.cells[stop, 26 + hit] = 0
-                ws.cells[stop, 26 + 25] += 1
+                ws.cells[stop, 26 + BAR] += 1
             ws.hashes[stop] = key
             ws.masks[stop] = mask
             stop += 1
@@ -152,7 +193,7 @@ def keep_unblocked(ws, first, last, ahead):
     """Move the states of first..last without a forbidden block to the front; return their end."""
     end = first
     for state in range(first, last):
-        if not has_run_of_six(ws.masks[state] & ahead):
+        if not has_run_of_six((ws.masks[state] >> ROUTE) & ahead):
             for word in range(WORDS):
                 ws.words[end, word] = ws.words[state, word]
             end += 1
@@ -160,13 +201,13 @@ def keep_unblocked(ws, first, last, ahead):
 
 
 @njit(cache=True, nogil=True)
-def play_double(ws, die, head_floor, code, ahead_step, ahead_turn):
+def play_double(ws, die, head_floor, closed, code, ahead_step, ahead_turn):
     """States after the most steps of a double: (first, last, steps played)."""
     best_first, best_last, best_steps = 0, 1, 0
     first, last = 0, 1
     for steps in range(1, 5):
         ws.stamps[TABLE] += 1
-        stop = expand(ws, first, last, last, die, head_floor, code, ahead_step)
+        stop = expand(ws, first, last, last, die, head_floor, closed, code, ahead_step, SMALL if steps < 3 else TABLE)
         if stop == last:
             break
         first, last = last, stop
@@ -174,7 +215,7 @@ def play_double(ws, die, head_floor, code, ahead_step, ahead_turn):
             best_first, best_last, best_steps = first, last, steps
         else:  # the layer itself must stay whole: it is still to be expanded
             for state in range(first, last):
-                if not has_run_of_six(ws.masks[state] & ahead_turn):
+                if not has_run_of_six((ws.masks[state] >> ROUTE) & ahead_turn):
                     best_first, best_last, best_steps = first, last, steps
                     break
     if ahead_turn != 0 and best_steps > 0:
@@ -183,15 +224,15 @@ def play_double(ws, die, head_floor, code, ahead_step, ahead_turn):
 
 
 @njit(cache=True, nogil=True)
-def play_two_dice(ws, high, low, head_floor, code, ahead_step, ahead_turn):
+def play_two_dice(ws, high, low, head_floor, closed, code, ahead_step, ahead_turn):
     """States after the most steps of two different dice: (first, last, steps played)."""
     ws.stamps[TABLE] += 1
-    high_last = expand(ws, 0, 1, 1, high, head_floor, code, ahead_step)
+    high_last = expand(ws, 0, 1, 1, high, head_floor, closed, code, ahead_step, SMALL)
     ws.stamps[TABLE] += 1
-    low_last = expand(ws, 0, 1, high_last, low, head_floor, code, ahead_step)
+    low_last = expand(ws, 0, 1, high_last, low, head_floor, closed, code, ahead_step, SMALL)
     ws.stamps[TABLE] += 1
-    last = expand(ws, 1, high_last, low_last, low, head_floor, code, ahead_step)
-    last = expand(ws, high_last, low_last, last, high, head_floor, code, ahead_step)
+    last = expand(ws, 1, high_last, low_last, low, head_floor, closed, code, ahead_step, SMALL)
+    last = expand(ws, high_last, low_last, last, high, head_floor, closed, code, ahead_step, SMALL)
     if ahead_turn != 0:
         last = keep_unblocked(ws, low_last, last, ahead_turn)
     if last > low_last:
@@ -208,14 +249,14 @@ def play_two_dice(ws, high, low, head_floor, code, ahead_step, ahead_turn):
 
 
 @njit(cache=True, nogil=True)
-def play_roll(ws, die1, die2, head_limit, code):
+def play_roll(ws, die1, die2, head_limit, closed, code):
     head_floor = max(ws.cells[0, 24] - head_limit, 0)
     ahead = before_all_opponents(ws) if code[BLOCK] != BLOCK_OFF else 0
     ahead_step = ahead if code[BLOCK] == BLOCK_STEP else 0
     ahead_turn = ahead if code[BLOCK] == BLOCK_TURN else 0
     if die1 == die2:
-        return play_double(ws, die1, head_floor, code, ahead_step, ahead_turn)
-    return play_two_dice(ws, max(die1, die2), min(die1, die2), head_floor, code, ahead_step, ahead_turn)
+        return play_double(ws, die1, head_floor, closed, code, ahead_step, ahead_turn)
+    return play_two_dice(ws, max(die1, die2), min(die1, die2), head_floor, closed, code, ahead_step, ahead_turn)
 
 
 @njit(cache=True, nogil=True)
@@ -227,25 +268,25 @@ def generate(ws, board, die1, die2, code):
     """
     if board[0, 0] == 15 or board[1, 0] == 15:
         return 0, 0
-    load_board(ws, board, code)
+    closed = load_board(ws, board, code)
     kind = code[FIRST_TURN]
     if kind == UNLIMITED:
-        first, last, steps = play_roll(ws, die1, die2, 15, code)
+        first, last, steps = play_roll(ws, die1, die2, 15, closed, code)
         return first, last
     limit = 1
     is_big_double = die1 == die2 and (die1 == 3 or die1 == 4 or die1 == 6)
     if board[0, 24] == 15 and kind >= CLASSIC:
         if kind == CLASSIC:
             dice = 4 if die1 == die2 else 2
-            first, last, steps = play_roll(ws, die1, die2, 1, code)
+            first, last, steps = play_roll(ws, die1, die2, 1, closed, code)
             if steps == dice:
                 return first, last
-            first, last, steps = play_roll(ws, die1, die2, 2, code)
+            first, last, steps = play_roll(ws, die1, die2, 2, closed, code)
             if steps == dice or (die1 == 6 and die2 == 6):
                 return first, last
         elif is_big_double and (kind == COMMON or board[1, 24] != 15):
             limit = 2
-    first, last, steps = play_roll(ws, die1, die2, limit, code)
+    first, last, steps = play_roll(ws, die1, die2, limit, closed, code)
     return first, last
 
 
