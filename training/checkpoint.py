@@ -1,0 +1,93 @@
+"""Checkpoints: tensors and JSON in one safetensors file, written so that a kill at any moment leaves a whole one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from engine.errors import ConfigError
+from training.config import TrainConfig, config_from_json, config_json
+
+CHECKPOINT_FILE = "checkpoint.safetensors"
+FORMAT = "nardy-checkpoint-1"
+TENSORS = ("weights", "average", "player", "exp_avg", "exp_avg_sq")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A run between two rounds: all that the next round depends on.
+
+    `tensors` are flat float32 vectors: the weights, their average, the weights that play the next round, and Adam's
+    two moments.
+    """
+
+    config: TrainConfig
+    tensors: Mapping[str, Tensor]
+    rounds: int
+    games: int
+    steps: int  # updates made
+    seconds: float  # time trained so far, over all sittings
+
+
+def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
+    """Write the checkpoint of a run folder, in place of the one before.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    state = {name: getattr(checkpoint, name) for name in ("rounds", "games", "steps", "seconds")}
+    metadata = {"format": FORMAT, "config": config_json(checkpoint.config), "state": json.dumps(state)}
+    tensors = {name: checkpoint.tensors[name].detach().cpu().contiguous() for name in TENSORS}
+    write_atomically(folder / CHECKPOINT_FILE, save(tensors, metadata))
+
+
+def load_checkpoint(folder: Path) -> Checkpoint:
+    """The last checkpoint of a run folder.
+
+    Raises:
+        ConfigError: there is none, or it is damaged or of another format.
+    """
+    path = folder / CHECKPOINT_FILE
+    if not path.is_file():
+        raise ConfigError(f"{folder} holds no {CHECKPOINT_FILE}; give a folder that nardy-train run has written")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
+    except (SafetensorError, OSError) as error:
+        raise ConfigError(f"{path} cannot be read as a checkpoint: {error}") from None
+    if metadata.get("format") != FORMAT or set(tensors) != set(TENSORS):
+        raise ConfigError(f"{path} has the format {metadata.get('format')!r}, this version reads {FORMAT!r}")
+    state = json.loads(metadata["state"])
+    return Checkpoint(config=config_from_json(metadata["config"]), tensors=tensors, **state)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under another name, flush it to disk and rename it, so that readers see old or new, whole.
+
+    Raises:
+        ConfigError: the path cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def flat_vector(values: Tensor) -> Tensor:
+    """A copy of a flat vector that later updates leave alone."""
+    return values.detach().clone().to(torch.float32)

@@ -1,0 +1,72 @@
+"""`nardy-train`: train a net by self-play, and take it out of a run folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agent.net import load_net, save_net
+from engine.errors import ConfigError, NardyError
+from engine.rules import get_rules
+from training.checkpoint import load_checkpoint
+from training.config import PRESETS, preset_config
+from training.loop import NET_FILE, RunOptions, run_training
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="Train nets for long and short nardy by self-play.")
+
+
+@app.command()
+def run(
+    rules: Annotated[str, typer.Option(help="What to train, such as short or long_classic.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run: checkpoint, metrics, curve, net.")],
+    preset: Annotated[str, typer.Option(help=f"One of {', '.join(PRESETS)}.")] = "laptop",
+    resume: Annotated[bool, typer.Option(help="Go on from the folder's last checkpoint.")] = False,
+    init: Annotated[Path | None, typer.Option(help="Start from the weights of this net.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of weights, dice and order.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, max=256, help="Threads of self-play.")] = 2,
+    games: Annotated[int | None, typer.Option(help="Self-play games instead of the preset's budget.")] = None,
+    referee: Annotated[Path | None, typer.Option(help="File of reference decisions for the curve.")] = None,
+    device: Annotated[str, typer.Option(help="Where the learner runs: cpu or cuda.")] = "cpu",
+) -> None:
+    """Train a net; the folder then holds it as net.safetensors."""
+    if resume and init is not None:
+        raise ConfigError("--init starts a fresh run and --resume goes on with one: give one of them")
+    config = load_checkpoint(out).config if resume else preset_config(preset, get_rules(rules), seed=seed, games=games)
+    if resume and str(get_rules(rules)) != config.rules:
+        raise ConfigError(f"{out} trains {config.rules}, --rules says {rules}")
+    options = RunOptions(threads=threads, device=device, referee=referee)
+    done = run_training(config, out, options, is_resumed=resume, init=None if init is None else load_net(init))
+    if done.games < config.games:
+        print(
+            f"stopped after {done.games} of {config.games} games; go on with: "
+            f"nardy-train run --rules {rules} --out {out} --resume",
+            file=sys.stderr,
+        )
+    print(out / NET_FILE)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    net: Annotated[Path, typer.Argument(help="File to write, named *.safetensors.")],
+) -> None:
+    """Write the net of a run's last checkpoint to a file."""
+    load_checkpoint(folder)
+    save_net(load_net(folder / NET_FILE), net)
+    print(net)
+
+
+def main() -> None:
+    """Entry point: errors of the caller are one line on stderr and exit code 2."""
+    try:
+        app(standalone_mode=True)
+    except NardyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()

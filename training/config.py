@@ -1,0 +1,234 @@
+"""Training settings: frozen dataclasses, one per part of a run, nested in one `TrainConfig`; presets are budgets.
+
+An experiment is a preset here, not a new flag. A config goes to JSON and back unchanged; the checkpoint stores it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from engine.errors import ConfigError
+from engine.rules import Rules, get_rules
+
+
+def _require(is_allowed: bool, name: str, allowed: str, given: object) -> None:
+    if not is_allowed:
+        raise ConfigError(f"{name} must be {allowed}, got {given!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetConfig:
+    """Inputs and size of the net."""
+
+    features: str = field(default="counts_v1", metadata={"help": "Name of the feature set (agent/features.py)."})
+    experts: tuple[str, ...] = field(
+        default=("all",), metadata={"help": "Experts by phase: all, or contact and race, and so on."}
+    )
+    hidden: tuple[int, ...] = field(default=(256, 32), metadata={"help": "Units of each hidden layer."})
+
+    def __post_init__(self) -> None:
+        _require(
+            bool(self.hidden) and all(1 <= units <= 4096 for units in self.hidden),
+            "hidden", "one or more sizes from 1 to 4096", self.hidden,
+        )
+        _require(bool(self.experts), "experts", "one name or more", self.experts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayConfig:
+    """How the games of a round are played."""
+
+    games_per_round: int = field(default=2000, metadata={"help": "Self-play games between two updates."})
+    random_rate: float = field(default=0.0, metadata={"help": "Share of turns played at random, from 0 to 1."})
+    use_average: bool = field(default=False, metadata={"help": "Play with the averaged weights, not the latest."})
+
+    def __post_init__(self) -> None:
+        _require(1 <= self.games_per_round <= 1_000_000, "games_per_round", "1 to 1000000", self.games_per_round)
+        _require(0.0 <= self.random_rate <= 1.0, "random_rate", "a number from 0 to 1", self.random_rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetConfig:
+    """What the net is fitted to."""
+
+    kind: str = field(default="td", metadata={"help": "td = lambda-returns of the games played."})
+    lam: float = field(default=0.7, metadata={"help": "Trace decay of TD(lambda), from 0 (one step) to 1 (outcome)."})
+
+    def __post_init__(self) -> None:
+        _require(self.kind in ("td",), "kind of targets", "td", self.kind)
+        _require(0.0 <= self.lam <= 1.0, "lam", "a number from 0 to 1", self.lam)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnConfig:
+    """The optimizer."""
+
+    rate: float = field(default=2e-3, metadata={"help": "Adam's step size at the start of the stage."})
+    final_rate: float = field(default=1e-5, metadata={"help": "Step size at its end; cosine in between."})
+    batch: int = field(default=2048, metadata={"help": "Positions in one update."})
+    average_decay: float = field(default=0.999, metadata={"help": "Decay of the averaged weights per update; 0 = off."})
+
+    def __post_init__(self) -> None:
+        _require(0.0 < self.rate <= 1.0, "rate", "above 0 and at most 1", self.rate)
+        _require(0.0 <= self.final_rate <= self.rate, "final_rate", f"from 0 to rate ({self.rate})", self.final_rate)
+        _require(1 <= self.batch <= 1_000_000, "batch", "1 to 1000000", self.batch)
+        _require(0.0 <= self.average_decay < 1.0, "average_decay", "from 0 to below 1", self.average_decay)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageConfig:
+    """A part of a run with its own games, targets and step sizes."""
+
+    name: str = field(default="td", metadata={"help": "Name in the metrics."})
+    games: int = field(default=1_200_000, metadata={"help": "Self-play games of the stage."})
+    play: PlayConfig = field(default_factory=PlayConfig)
+    targets: TargetConfig = field(default_factory=TargetConfig)
+    learn: LearnConfig = field(default_factory=LearnConfig)
+
+    def __post_init__(self) -> None:
+        _require(1 <= self.games <= 10**12, "games", "1 to 10**12", self.games)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckConfig:
+    """What is measured and saved while training."""
+
+    every_games: int = field(default=50_000, metadata={"help": "Games between two strength checks."})
+    match_pairs: int = field(default=1000, metadata={"help": "Pairs of games against each fixed opponent; 0 = none."})
+    opponents: tuple[str, ...] = field(default=("heuristic",), metadata={"help": "Fixed opponents of the checks."})
+    checkpoint_s: float = field(default=120.0, metadata={"help": "Seconds between two checkpoints."})
+
+    def __post_init__(self) -> None:
+        _require(self.every_games >= 1, "every_games", "1 or more", self.every_games)
+        _require(self.match_pairs >= 0, "match_pairs", "0 or more", self.match_pairs)
+        _require(self.checkpoint_s >= 0, "checkpoint_s", "0 or more seconds", self.checkpoint_s)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Everything that decides what a run computes, except the number of threads."""
+
+    rules: str = field(metadata={"help": "Rules text, such as short or long_classic."})
+    preset: str = field(default="custom", metadata={"help": "Preset that this config started from."})
+    seed: int = field(default=1, metadata={"help": "Seed of weights, dice and order."})
+    net: NetConfig = field(default_factory=NetConfig)
+    stages: tuple[StageConfig, ...] = field(default_factory=lambda: (StageConfig(),))
+    check: CheckConfig = field(default_factory=CheckConfig)
+
+    def __post_init__(self) -> None:
+        get_rules(self.rules)
+        _require(0 <= self.seed < 2**63, "seed", "0 to 2**63 - 1", self.seed)
+        _require(bool(self.stages), "stages", "one stage or more", self.stages)
+
+    @property
+    def games(self) -> int:
+        """Self-play games of all stages."""
+        return sum(stage.games for stage in self.stages)
+
+    def with_games(self, games: int) -> TrainConfig:
+        """The same run with another budget, shared by the stages as before."""
+        _require(games >= len(self.stages), "games", f"{len(self.stages)} or more", games)
+        total, given = self.games, 0
+        stages = []
+        for stage in self.stages:
+            share = max(1, round(stage.games * games / total))
+            stages.append(replace(stage, games=share))
+            given += share
+        stages[-1] = replace(stages[-1], games=max(1, stages[-1].games + games - given))
+        return replace(self, stages=tuple(stages))
+
+
+def config_json(config: TrainConfig) -> str:
+    """A config as one JSON text."""
+    return json.dumps(dataclasses.asdict(config), sort_keys=True)
+
+
+def config_from_json(text: str) -> TrainConfig:
+    """The config that `config_json` wrote.
+
+    Raises:
+        ConfigError: not such a text: a missing or unknown field, or a value outside its range.
+    """
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"a config must be JSON: {error}") from None
+    built: TrainConfig = _build(TrainConfig, values, "config")
+    return built
+
+
+def _build(kind: Any, value: Any, path: str) -> Any:
+    if dataclasses.is_dataclass(kind):
+        if not isinstance(value, dict):
+            raise ConfigError(f"{path} must be an object, got {value!r}")
+        hints = get_type_hints(kind)
+        known = [f.name for f in fields(kind)]
+        for name in value:
+            if name not in known:
+                raise ConfigError(f"unknown field {path}.{name}; allowed: {', '.join(known)}")
+        parts = {name: _build(hints[name], part, f"{path}.{name}") for name, part in value.items()}
+        try:
+            return kind(**parts)  # type: ignore[operator]
+        except TypeError as error:
+            raise ConfigError(f"{path}: {error}") from None
+    if get_origin(kind) is tuple:
+        if not isinstance(value, (list, tuple)):
+            raise ConfigError(f"{path} must be a list, got {value!r}")
+        return tuple(_build(get_args(kind)[0], part, f"{path}[{i}]") for i, part in enumerate(value))
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind is float and is_number:
+        return float(value)
+    if not isinstance(value, kind) or (kind is int and not is_number):
+        raise ConfigError(f"{path} must be of type {kind.__name__}, got {value!r}")
+    return value
+
+
+def _smoke(rules: Rules) -> TrainConfig:
+    return TrainConfig(
+        rules=str(rules),
+        net=NetConfig(hidden=(16, 8)),
+        stages=(StageConfig(games=400, play=PlayConfig(games_per_round=100), learn=LearnConfig(batch=1024)),),
+        check=CheckConfig(every_games=200, match_pairs=20, checkpoint_s=0.0),
+    )
+
+
+def _laptop(rules: Rules) -> TrainConfig:
+    games = 1_200_000 if rules.can_hit else 600_000
+    return TrainConfig(rules=str(rules), stages=(StageConfig(games=games),))
+
+
+def _strong(rules: Rules) -> TrainConfig:
+    games = 6_000_000 if rules.can_hit else 3_000_000
+    features = "short_v1" if rules.can_hit else "long_v1"
+    return TrainConfig(
+        rules=str(rules),
+        net=NetConfig(features=features, experts=("contact", "race"), hidden=(512, 64)),
+        stages=(StageConfig(games=games),),
+    )
+
+
+PRESETS: MappingProxyType[str, Callable[[Rules], TrainConfig]] = MappingProxyType(
+    {"smoke": _smoke, "laptop": _laptop, "strong": _strong}
+)
+
+
+def preset_config(preset: str, rules: Rules, *, seed: int = 1, games: int | None = None) -> TrainConfig:
+    """The config of a preset.
+
+    Args:
+        preset: a name in `PRESETS`.
+        rules: the game to train.
+        seed: of weights, dice and order.
+        games: budget instead of the preset's own.
+    Raises:
+        ConfigError: unknown preset, or a seed or budget out of range.
+    """
+    if preset not in PRESETS:
+        raise ConfigError(f"unknown preset {preset!r}; allowed: {', '.join(PRESETS)}")
+    config = replace(PRESETS[preset](rules), preset=preset, seed=seed)
+    return config if games is None else config.with_games(games)

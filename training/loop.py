@@ -1,0 +1,315 @@
+"""The training loop: self-play and learning side by side, checks, checkpoints, exact resume."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from agent.features import feature_count
+from agent.net import Net, save_net
+from engine.errors import ConfigError
+from engine.rules import Rules, get_rules
+from training.checkpoint import (
+    CHECKPOINT_FILE,
+    Checkpoint,
+    flat_vector,
+    load_checkpoint,
+    save_checkpoint,
+)
+from training.config import StageConfig, TrainConfig
+from training.curves import Metric, append_metrics, drop_metrics_after, plot_curve
+from training.evaluation import strength_metrics
+from training.learner import Learner, rate_at
+from training.selfplay import Samples, play_round
+from training.value_net import Shape, ValueNet, flat_from_net, net_from_flat
+
+NET_FILE = "net.safetensors"
+WEIGHTS_STREAM, ORDER_STREAM, DICE_STREAM = range(3)  # spawn keys below the run's seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One update round of a run: which games it plays, and where its stage stands."""
+
+    number: int
+    stage: StageConfig
+    first_game: int
+    games: int
+    progress: tuple[float, float]  # share of the stage before and after it
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How a run is carried out on this machine; none of it changes what is computed.
+
+    `referee` is a file of reference decisions for the checks; `stop_after` ends the run after so many rounds, as a
+    signal would.
+    """
+
+    threads: int = 2
+    device: str = "cpu"
+    referee: Path | None = None
+    stop_after: int | None = None
+    is_quiet: bool = False
+
+
+def plan_rounds(config: TrainConfig) -> list[Round]:
+    """All rounds of a run, in order."""
+    rounds: list[Round] = []
+    first_game = 0
+    for stage in config.stages:
+        for start in range(0, stage.games, stage.play.games_per_round):
+            games = min(stage.play.games_per_round, stage.games - start)
+            progress = (start / stage.games, (start + games) / stage.games)
+            rounds.append(
+                Round(number=len(rounds), stage=stage, first_game=first_game, games=games, progress=progress)
+            )
+            first_game += games
+    return rounds
+
+
+class Run:
+    """A training run in its folder.
+
+    Args:
+        config: what to train.
+        folder: where checkpoint, metrics, curve and net go.
+        options: threads, device, checks.
+    """
+
+    def __init__(self, config: TrainConfig, folder: Path, options: RunOptions) -> None:
+        self.config, self.folder, self.options = config, folder, options
+        self.rules: Rules = get_rules(config.rules)
+        self.shape = Shape(
+            features=config.net.features,
+            feature_count=feature_count(config.net.features),
+            experts=config.net.experts,
+            hidden=config.net.hidden,
+            outcomes=len(self.rules.outcomes),
+        )
+        self.value_net = ValueNet(self.shape, options.device)
+        self.value_net.initialize(np.random.default_rng(_stream(config.seed, WEIGHTS_STREAM)))
+        self.learner = Learner(self.value_net)
+        self.player = flat_vector(self.value_net.flat)
+        self.rounds_done, self.games, self.seconds = 0, 0, 0.0
+        self.dice_seed = int(_stream(config.seed, DICE_STREAM).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+    def start_from(self, net: Net) -> None:
+        """Begin with the weights of a finished net.
+
+        Raises:
+            ConfigError: the net has another shape or belongs to another game.
+        """
+        if net.game != self.rules.game.name:
+            raise ConfigError(f"net {net.name} plays {net.game} nardy, this run trains {self.rules.game.name} nardy")
+        self.value_net.load_flat(flat_from_net(net, self.shape))
+        self.learner.restart_average()
+        self.player = flat_vector(self.value_net.flat)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go back to a checkpoint of the same config, and forget later metrics."""
+        self.value_net.load_flat(checkpoint.tensors["weights"])
+        with torch.no_grad():
+            self.learner.average.copy_(checkpoint.tensors["average"])
+            for name in ("exp_avg", "exp_avg_sq"):
+                self.learner.moments[name].copy_(checkpoint.tensors[name])
+            self.learner.moments["step"].fill_(checkpoint.steps)
+        self.player = flat_vector(checkpoint.tensors["player"])
+        self.rounds_done, self.games, self.seconds = checkpoint.rounds, checkpoint.games, checkpoint.seconds
+        drop_metrics_after(self.folder, self.rounds_done)
+
+    def train(self) -> bool:
+        """Play and learn until the budget is spent or a signal comes.
+
+        Returns:
+            Whether the budget is spent.
+        """
+        rounds = plan_rounds(self.config)
+        torch.set_num_threads(1)  # self-play runs beside the learner
+        began, saved = time.monotonic(), time.monotonic()
+        seconds_before = self.seconds
+        with _caught_signals() as stop, self._progress() as bar, ThreadPoolExecutor(1) as pool:
+            pending = self._submit(pool, rounds, self.rounds_done)
+            while pending is not None and not stop.is_set():
+                this = rounds[self.rounds_done]
+                samples = pending.result()
+                self.player = flat_vector(
+                    self.learner.average if this.stage.play.use_average else self.value_net.flat
+                )
+                pending = self._submit(pool, rounds, this.number + 1)
+                loss = self._learn(this, samples)
+                self.seconds = seconds_before + time.monotonic() - began
+                self._record(this, samples, loss, bar)
+                if self.options.stop_after is not None and self.rounds_done >= self.options.stop_after:
+                    stop.set()
+                if time.monotonic() - saved >= self.config.check.checkpoint_s:
+                    self.save()
+                    saved = time.monotonic()
+        self.save()
+        plot_curve(self.folder)
+        return self.rounds_done == len(rounds)
+
+    def _submit(self, pool: ThreadPoolExecutor, rounds: list[Round], number: int) -> Future[Samples] | None:
+        if number >= len(rounds):
+            return None
+        this = rounds[number]
+        net = net_from_flat(self.player, self.shape, self.rules, "self-play")
+        return pool.submit(
+            play_round,
+            net,
+            self.rules,
+            this.stage,
+            seed=self.dice_seed,
+            first_game=this.first_game,
+            games=this.games,
+            threads=self.options.threads,
+        )
+
+    def _learn(self, this: Round, samples: Samples) -> float:
+        rng = np.random.default_rng(_stream(self.config.seed, ORDER_STREAM, this.number))
+        loss = self.learner.learn(samples, this.stage.learn, rng, this.progress)
+        self.rounds_done, self.games = this.number + 1, this.first_game + this.games
+        return loss
+
+    def _record(self, this: Round, samples: Samples, loss: float, bar: Any) -> None:
+        metric: Metric = {
+            "kind": "round",
+            "round": self.rounds_done,
+            "games": self.games,
+            "stage": this.stage.name,
+            "loss": loss,
+            "rate": rate_at(this.stage.learn, this.progress[1]),
+            "turns": samples.turns,
+            "seconds": round(self.seconds, 3),
+        }
+        metrics = [metric]
+        every = self.config.check.every_games
+        if self.games // every > this.first_game // every or self.games == self.config.games:
+            metrics += self._strength(bar)
+        append_metrics(self.folder, metrics)
+        bar.update(this.games)
+        bar.set_postfix(loss=f"{loss:.4f}", refresh=False)
+
+    def _strength(self, bar: Any) -> list[Metric]:
+        metrics = strength_metrics(
+            self.net(), self.rules, self.config.check, self.options.referee, threads=self.options.threads
+        )
+        for metric in metrics:
+            metric.update(round=self.rounds_done, games=self.games, seconds=round(self.seconds, 3))
+        if metrics and not self.options.is_quiet:
+            bar.write(f"{self.games} games: " + ", ".join(str(m.get("text", m["kind"])) for m in metrics))
+        return metrics
+
+    def net(self) -> Net:
+        """The net as it would be exported now: the averaged weights, with the run's story in its metadata."""
+        metadata = {
+            "preset": self.config.preset,
+            "seed": str(self.config.seed),
+            "games": str(self.games),
+            "seconds": str(round(self.seconds)),
+        }
+        is_averaged = self.rounds_done > 0
+        weights: Tensor = self.learner.average if is_averaged else self.value_net.flat
+        name = f"{self.rules.game.name}-{self.config.preset}-{self.games}"
+        return net_from_flat(weights, self.shape, self.rules, name, metadata)
+
+    def save(self) -> None:
+        """Write the checkpoint and the net of this moment."""
+        tensors = {
+            "weights": self.value_net.flat,
+            "average": self.learner.average,
+            "player": self.player,
+            "exp_avg": self.learner.moments["exp_avg"],
+            "exp_avg_sq": self.learner.moments["exp_avg_sq"],
+        }
+        checkpoint = Checkpoint(
+            config=self.config,
+            tensors=tensors,
+            rounds=self.rounds_done,
+            games=self.games,
+            steps=int(self.learner.moments["step"]),
+            seconds=self.seconds,
+        )
+        save_checkpoint(checkpoint, self.folder)
+        save_net(self.net(), self.folder / NET_FILE)
+
+    @contextmanager
+    def _progress(self) -> Iterator[Any]:
+        with tqdm(
+            total=self.config.games, initial=self.games, unit="game", disable=self.options.is_quiet, smoothing=0.02
+        ) as bar:
+            yield bar
+
+
+def run_training(
+    config: TrainConfig,
+    folder: Path,
+    options: RunOptions,
+    *,
+    is_resumed: bool = False,
+    init: Net | None = None,
+) -> Run:
+    """Train in a folder, from the start or from its last checkpoint.
+
+    Args:
+        config: what to train; a resumed run must be given the config it was started with.
+        folder: made if missing; must be empty unless resumed.
+        options: threads, device, checks.
+        is_resumed: go on from the folder's checkpoint.
+        init: starting weights of a fresh run.
+    Returns:
+        The run, its net and checkpoint saved.
+    Raises:
+        ConfigError: the folder is not empty, or its checkpoint is missing, damaged or of another config.
+    """
+    checkpoint = load_checkpoint(folder) if is_resumed else None
+    if checkpoint is None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"{folder} exists and is not an empty folder; name another one, or go on in it with --resume")
+    if checkpoint is not None and checkpoint.config != config:
+        raise ConfigError(f"{folder / CHECKPOINT_FILE} was trained with other settings than those given")
+    folder.mkdir(parents=True, exist_ok=True)
+    run = Run(config, folder, options)
+    if checkpoint is not None:
+        run.restore(checkpoint)
+    elif init is not None:
+        run.start_from(init)
+    run.train()
+    return run
+
+
+def _stream(seed: int, *key: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=key)
+
+
+@contextmanager
+def _caught_signals() -> Iterator[threading.Event]:
+    """An event that the first SIGINT or SIGTERM sets; a second SIGINT breaks off at once."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def ask_to_stop(number: int, frame: FrameType | None) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

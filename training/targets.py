@@ -1,0 +1,48 @@
+"""Training targets: lambda-returns computed backwards over finished games."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.outcome import opponent_probs
+
+Probs = npt.NDArray[np.float32]
+
+
+def lambda_returns(
+    values: Probs,
+    is_greedy: npt.NDArray[np.bool_],
+    offsets: npt.NDArray[np.int64],
+    outcomes: npt.NDArray[np.int64],
+    lam: float,
+) -> Probs:
+    """Outcome probabilities that TD(lambda) wants for the afterstate played at each turn, seen by its mover.
+
+    The last turn of a game wants its outcome; an earlier turn wants what the next turn promises its own mover, seen
+    from the other side: its own target blended with the value of its best afterstate, or that value alone when the
+    play made there was exploratory, since what followed says nothing about best play.
+
+    Args:
+        values: float32 [T, K], value of the best afterstate at each turn.
+        is_greedy: bool [T], whether the best afterstate was played.
+        offsets: int64 [G + 1], first turn of each game.
+        outcomes: int64 [G], outcome class seen by the player who made the last turn.
+        lam: trace decay.
+    Returns:
+        float32 [T, K].
+    Source:
+        Sutton and Barto, Reinforcement Learning, 12.1, for afterstates of two players.
+    """
+    targets = np.zeros_like(values)
+    lengths = np.diff(offsets)
+    order = np.argsort(-lengths, kind="stable")
+    last = offsets[1:][order] - 1
+    lengths = lengths[order]
+    targets[last, outcomes[order]] = 1.0
+    for back in range(1, int(lengths[0]) if len(lengths) else 0):
+        later = last[: np.searchsorted(-lengths, -back, side="left")] - back + 1
+        value = values[later]
+        blend = np.float32(lam) * targets[later] + np.float32(1.0 - lam) * value
+        targets[later - 1] = opponent_probs(np.where(is_greedy[later, None], blend, value))
+    return targets
