@@ -1,0 +1,95 @@
+"""Luck of a roll: how much better the best play of it is than the mean over all 21 rolls.
+
+One definition for rollouts, the arena and game analysis, judged at 0-ply. Under the dice its expectation is zero
+whatever the evaluator says, so subtracting it from a result changes no mean and takes most of the noise away.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.ranking import Judge, Probs
+from engine.board import Boards
+from engine.dice import ROLL_WEIGHTS, ROLLS, as_dice_batch
+from engine.outcome import outcome_class
+
+_CHUNK = 512  # boards a pass, so that 21 rolls of each stay within a few MB
+
+
+def _roll_table() -> npt.NDArray[np.int64]:
+    table = np.full((7, 7), -1, dtype=np.int64)
+    for index, (first, second) in enumerate(ROLLS.tolist()):
+        table[first, second] = table[second, first] = index
+    table.setflags(write=False)
+    return table
+
+
+_ROLL_INDEX = _roll_table()
+
+
+def roll_index(dice: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+    """Row of each roll in `engine.dice.ROLLS`, whichever die is named first.
+
+    Args:
+        dice: int8 [..., 2], numbers from 1 to 6.
+    Returns:
+        int64 [...].
+    """
+    return np.asarray(_ROLL_INDEX[dice[..., 0], dice[..., 1]])
+
+
+def roll_probs(judge: Judge, boards: Boards) -> tuple[Boards, Probs]:
+    """The best play of each of the 21 rolls, picked and judged at 0-ply.
+
+    Args:
+        judge: the evaluator, bound to the rules.
+        boards: int8 [N, 2, 26], seen by the player about to roll; none finished.
+    Returns:
+        Afterstates int8 [N, 21, 2, 26] and their outcome probabilities float32 [N, 21, K], seen by that player.
+    """
+    outcomes = len(judge.rules.outcomes)
+    best = np.empty((len(boards), len(ROLLS), *boards.shape[1:]), dtype=np.int8)
+    probs = np.empty((len(boards), len(ROLLS), outcomes), dtype=np.float32)
+    for start in range(0, len(boards), _CHUNK):
+        part = boards[start : start + _CHUNK]
+        plays = judge.choose(np.repeat(part, len(ROLLS), axis=0), np.tile(ROLLS, (len(part), 1)))  # [n * 21, 2, 26]
+        best[start : start + _CHUNK] = plays.reshape(len(part), len(ROLLS), *boards.shape[1:])
+        probs[start : start + _CHUNK] = judge.outcome_probs(plays).reshape(len(part), len(ROLLS), outcomes)
+    return best, probs
+
+
+def probs_luck(probs: Probs, dice: npt.NDArray[np.int8]) -> Probs:
+    """Luck of each roll as a shift of every outcome's probability.
+
+    Args:
+        probs: float32 [N, 21, K], probabilities after the best play of each roll.
+        dice: int8 [N, 2], the rolls thrown.
+    Returns:
+        float64 [N, K], seen as `probs` are; each row sums to zero.
+    """
+    thrown = probs[np.arange(len(probs)), roll_index(dice)].astype(np.float64)
+    return np.asarray(thrown - np.einsum("r,nrk->nk", ROLL_WEIGHTS, probs.astype(np.float64)))
+
+
+def luck(judge: Judge, boards: Boards, dice: Any) -> npt.NDArray[np.float64]:
+    """Luck of each roll in points, for the player who threw it; 0 on a finished board.
+
+    Args:
+        judge: the evaluator, bound to the rules.
+        boards: int8 [N, 2, 26], seen by the player about to roll.
+        dice: [N, 2], the rolls thrown.
+    Returns:
+        float64 [N]. Over the 21 rolls of a board, weighted by `ROLL_WEIGHTS`, it sums to zero.
+    Raises:
+        DiceError: not N rolls of two numbers from 1 to 6.
+    """
+    rolls = as_dice_batch(dice, len(boards))
+    result = np.zeros(len(boards))
+    live = np.flatnonzero(outcome_class(boards, judge.rules) < 0)
+    if live.size:
+        _, probs = roll_probs(judge, boards[live])
+        result[live] = probs_luck(probs, rolls[live]) @ judge.rules.points.astype(np.float64)
+    return result
