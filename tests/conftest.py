@@ -1,7 +1,10 @@
-"""What every test module shares: `--long`, and hypothesis without a clock."""
+"""What every test module shares: `--long`, random numbers of a test's own, and hypothesis without a clock."""
 
 from __future__ import annotations
 
+import zlib
+
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -11,9 +14,17 @@ settings.load_profile("suite")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="raise the counts of random tests to those of the issues")
+    parser.addoption("--rng-seed", type=int, default=0, help="seed mixed into each test's own random numbers")
 
 
 @pytest.fixture(scope="session")
 def is_long(request: pytest.FixtureRequest) -> bool:
     """Whether the run was asked for the full counts of random tests."""
     return bool(request.config.getoption("--long"))
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers that depend on the test's name and --rng-seed alone, not on the order of tests."""
+    seed = request.config.getoption("--rng-seed")
+    return np.random.default_rng([seed, zlib.crc32(request.node.nodeid.encode())])
