@@ -1,7 +1,7 @@
 """Kernels of the bear-off tables: row numbers, the recursions that build the tables, and their use on a board.
 
-A side all home is a row number: its checkers on 1..6 ranked so that fewer checkers come first and every step lowers the
-rank. So rows 0..923 are those with at most 6 checkers, the last 15504 those with all 15, and row 0 is the finished side.
+A side all home is a row number: its checkers on 1..6 ranked so that fewer checkers come first and every step lowers
+the rank. So rows 0..923 have at most 6 checkers, the last 15504 have all 15, and row 0 is the finished side.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _can_step(counts, point, die):
         return False
     if point >= die:
         return True
-    for higher in range(point + 1, POINTS + 1):
+    for higher in range(point + 1, POINTS + 1):  # noqa: SIM110  (numba has no all() of a generator)
         if counts[higher] > 0:
             return False
     return True
@@ -232,7 +232,8 @@ def _rows_after_double(counts, die, ranks, out):
 def least_rolls(start, stop, ranks, mean, policy):
     """Expected rolls and chosen rows of rows start..stop-1, given those of all lower rows.
 
-    mean float64 [54264] and policy int32 [54264, 21] are filled; the 21 rolls run 1:1 2:1 2:2 3:1 ... 6:6.
+    mean float64 [54264] and policy int32 [54264, 21] are filled; the 21 rolls run 1:1 2:1 2:2 3:1 ... 6:6. Rows whose
+    mean was left at 0 count as reached, so that a start at NONE_OFF_ROW counts the rolls to the first checker off.
     """
     counts = np.zeros(POINTS + 1, np.int64)
     found = np.empty(MAX_SEQUENCES, np.int64)
@@ -242,12 +243,12 @@ def least_rolls(start, stop, ranks, mean, policy):
         roll = 0
         for high in range(1, 7):
             for low in range(1, high + 1):
-                best = -1
-                for k in range(rows_after(counts, high, low, ranks, found)):
+                plays = rows_after(counts, high, low, ranks, found)
+                best = found[0]
+                for k in range(1, plays):
                     after = found[k]
-                    if best < 0 or mean[after] < mean[best] - MEAN_TIE:
-                        best = after
-                    elif after < best and mean[after] <= mean[best] + MEAN_TIE:
+                    gain = mean[best] - mean[after]
+                    if gain > MEAN_TIE or (after < best and gain >= -MEAN_TIE):
                         best = after
                 policy[row, roll] = best
                 total += mean[best] if high == low else 2.0 * mean[best]

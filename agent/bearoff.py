@@ -4,12 +4,15 @@ One table for both games, since neither side can be in the other's way once both
 nardy my 1..6 are the opponent's 13..18).
 
 - One-sided: for each way to have up to 15 checkers on 6 points, the chances to need exactly t rolls to bear them all
-  off, and (with all 15 left) to bear the first one off, under the policy of least expected rolls.
+  off, and (with all 15 left) to bear the first one off, each under the policy that makes its expected number least.
 - Two-sided, for at most 6 checkers a side: the win chance under best play for the win. It is exact equity, because
   both sides have borne checkers off and no gammon is left.
 
-Boards outside the second table are answered by convolution of the first, which is an approximation: neither side adapts
-its play to the other's. How far off it is: `scripts/bench_bearoff.py`, figures in the README of the nets.
+Boards outside the second table are answered by convolution of the first, which is an approximation: neither side
+adapts its play to the other's. `scripts/bench_bearoff.py` measures it. Against the two-sided table the win chance errs
+by 0.0009 in the mean and 0.014 at most, and choosing plays by it loses 0.01 millipoints a roll, 18 at most. The gammon
+chance of a side with all 15 left against 1 to 4 checkers errs by 0.00001 in the mean and 0.003 at most; under the policy
+that clears the board fastest, which does not hurry to save the gammon, it would be 0.002 and 0.17 too high.
 """
 
 from __future__ import annotations
@@ -172,33 +175,35 @@ def build_tables(*, progress: bool = True) -> BearoffTables:
     Args:
         progress: whether to draw a progress bar on stderr.
     """
-    with tqdm(total=2 * ROWS, desc="bear-off tables", unit="row", leave=False, disable=not progress) as bar:
+    rows = (ROWS - 1) + (ROWS - NONE_OFF_ROW) + (FEW_ROWS - 1)
+    with tqdm(total=rows, desc="bear-off tables", unit="row", leave=False, disable=not progress) as bar:
         one_sided, first_off = _build_one_sided(bar)
         two_sided = _build_two_sided(bar)
     return BearoffTables(_frozen_arrays({"one_sided": one_sided, "first_off": first_off, "two_sided": two_sided}))
 
 
 def _build_one_sided(bar: tqdm[None]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    policy = least_rolls_policy(bar)
     finish = np.zeros((ROWS, FINISH_ROLLS))
     finish[0, 0] = 1.0
-    roll_distributions(1, ROWS, 0, policy, finish)
+    roll_distributions(1, ROWS, 0, least_rolls_policy(1, bar), finish)
     first_off = np.zeros((ROWS - NONE_OFF_ROW, FIRST_OFF_ROLLS))
-    roll_distributions(NONE_OFF_ROW, ROWS, NONE_OFF_ROW, policy, first_off)
+    # A side that may be gammoned hurries to its first checker off, which is not the way that clears the board fastest.
+    roll_distributions(NONE_OFF_ROW, ROWS, NONE_OFF_ROW, least_rolls_policy(NONE_OFF_ROW, bar), first_off)
     return finish, first_off
 
 
-def least_rolls_policy(bar: tqdm[None] | None = None) -> npt.NDArray[np.int32]:
-    """The row that each row and roll is played to when the expected number of rolls is made least.
+def least_rolls_policy(first: int, bar: tqdm[None] | None = None) -> npt.NDArray[np.int32]:
+    """The row that each row and roll is played to when the expected rolls to get below row `first` are made least.
 
     Returns:
-        int32 [54264, 21], the rolls in the order 1:1 2:1 2:2 3:1 ... 6:6; ties go to the lower row.
+        int32 [54264, 21], the rolls in the order 1:1 2:1 2:2 3:1 ... 6:6; ties go to the lower row. Rows below
+        `first` are left at 0.
     """
     ranks = _rank_table()
     mean = np.zeros(ROWS)
     policy = np.zeros((ROWS, ROLLS), dtype=np.int32)
     step = 4096
-    for start in range(1, ROWS, step):
+    for start in range(first, ROWS, step):
         stop = min(start + step, ROWS)
         least_rolls(start, stop, ranks, mean, policy)
         if bar is not None:
@@ -217,7 +222,7 @@ def _build_two_sided(bar: tqdm[None]) -> npt.NDArray[np.float64]:
     for start in range(1, FEW_ROWS, step):
         stop = min(start + step, FEW_ROWS)
         two_sided_shells(start, stop, offsets, rows, won)
-        bar.update(ROWS * stop**2 // FEW_ROWS**2 - ROWS * start**2 // FEW_ROWS**2)
+        bar.update(stop - start)
     return won
 
 
@@ -237,16 +242,16 @@ def _zeros(*shape: int) -> npt.NDArray[np.float32]:
     return np.zeros(shape, dtype=np.float32)
 
 
-def _frozen_arrays(tables: dict[str, npt.NDArray[np.floating]]) -> BearoffArrays:
+def _frozen_arrays(tables: dict[str, npt.NDArray[Any]]) -> BearoffArrays:
     # Every BearoffArrays is made here: numba compiles anew for an array that is writable, or not aligned.
     copies = [np.array(tables[name], dtype=np.float32, order="C") for name in _SHAPES]
-    arrays = BearoffArrays(*copies, _rank_table())
+    arrays = BearoffArrays(*copies, ranks=_rank_table())
     for array in arrays:
         array.setflags(write=False)
     return arrays
 
 
-def _digest(tables: dict[str, npt.NDArray[np.float32]]) -> npt.NDArray[np.uint8]:
+def _digest(tables: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.uint8]:
     digest = hashlib.sha256(f"bearoff {VERSION}".encode())
     for name in _SHAPES:
         digest.update(f"{name} {tables[name].shape}".encode())
@@ -283,7 +288,7 @@ def _size_fault(path: Path) -> str:
     return ""
 
 
-def _content_fault(tables: dict[str, npt.NDArray[np.float32]]) -> str:
+def _content_fault(tables: dict[str, npt.NDArray[Any]]) -> str:
     version = tables.get("version")
     if version is None or version.shape != (1,) or version[0] != VERSION:
         return f"is of another version (this is version {VERSION})"
@@ -298,7 +303,7 @@ def _content_fault(tables: dict[str, npt.NDArray[np.float32]]) -> str:
 def _store(path: Path, arrays: BearoffArrays) -> None:
     """Write the cache file by way of a temporary one; a fault leaves the old file and a line in the log."""
     tables: dict[str, npt.NDArray[Any]] = {name: getattr(arrays, name) for name in _SHAPES}
-    extra = {"version": np.array([VERSION], dtype=np.int32), "sha256": _digest(tables)}
+    extra: dict[str, npt.NDArray[Any]] = {"version": np.array([VERSION], dtype=np.int32), "sha256": _digest(tables)}
     content = format_safetensors({**tables, **extra})
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
