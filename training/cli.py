@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from agent.cli_run import run as run_commands
 from agent.net import load_net, save_net
-from engine.errors import ConfigError, NardyError
+from engine.errors import ConfigError
 from engine.rules import get_rules
 from training.checkpoint import load_checkpoint
 from training.config import PRESETS, preset_config
 from training.loop import NET_FILE, RunOptions, run_training
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Train nets for long and short nardy by self-play.")
+app = typer.Typer(
+    help="Train nets for long and short nardy by self-play.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 
 
 @app.command()
@@ -59,14 +66,14 @@ def export(
     print(net)
 
 
-def main() -> None:
-    """Entry point: errors of the caller are one line on stderr and exit code 2."""
-    try:
-        app(standalone_mode=True)
-    except NardyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `nardy-train` and give its exit code.
+
+    Args:
+        arguments: the command line without the program's name; None takes the process's own.
+    """
+    return run_commands(app, "nardy-train", arguments)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

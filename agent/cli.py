@@ -1,0 +1,38 @@
+"""The command `nardy`: one thin command per library function.
+
+Each command reads its options, calls the library and prints. Modules are imported inside the commands, so that a
+suggestion does not wait for what it does not use.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from agent import cli_arena, cli_info, cli_play, cli_suggest
+from agent.cli_run import run
+
+app = typer.Typer(
+    name="nardy",
+    help="Long and short nardy: suggestions, games, arena and analysis. `nardy COMMAND --help` shows the options.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+for commands in (cli_suggest, cli_play, cli_arena, cli_info):
+    commands.mount(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `nardy` and give its exit code.
+
+    Args:
+        arguments: the command line without the program's name; None takes the process's own.
+    """
+    return run(app, "nardy", arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""Running a set of commands: exit codes, one line on stderr for each error that a user can cause, clean interrupts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import Any
+
+import typer
+
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+# Packages that belong to an extra of pyproject.toml.
+EXTRAS = {
+    "fastapi": "serve",
+    "uvicorn": "serve",
+    "matplotlib": "report",
+    "scipy": "report",
+    "gnubg_nn": "peers",
+    "bgsage": "peers",
+    "torch": "train",
+}
+
+
+def run(commands: typer.Typer, name: str, arguments: Sequence[str] | None = None) -> int:
+    """Run commands the way `nardy` and `nardy-train` do.
+
+    Args:
+        commands: what to run.
+        name: the program's name, which starts every error line.
+        arguments: the command line without the program's name; None takes the process's own. None at all show the
+            help.
+    Returns:
+        The exit code: 0, 2 for bad input, 130 when interrupted, 141 when the reader of stdout went away.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a locale without box drawing or Cyrillic is no reason to fail
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        result = _invoke(commands, name, words)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except BrokenPipeError:
+        # Python flushes stdout once more on exit, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except (KeyboardInterrupt, typer.Abort):
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        text = error_line(error)
+        if text is None:
+            raise
+        print(f"{name}: {text}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+
+
+def error_line(error: Exception) -> str | None:
+    """What a user is told of an error that he can cause, in one line; None for a fault of the program."""
+    from engine.errors import NardyError
+
+    if isinstance(error, NardyError):
+        return " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(str(error.name).partition(".")[0])):
+        return f"{error.name} is not installed; it comes with the extra {extra}: pip install 'nardy[{extra}]'"
+    if hasattr(error, "format_message"):  # a usage error; its class has no public name in every version of typer
+        return " ".join(str(error.format_message()).split())
+    return None
+
+
+def _invoke(commands: typer.Typer, name: str, words: list[str]) -> Any:
+    try:
+        with typer.main.get_command(commands).make_context(name, words) as context:
+            return context.command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code

@@ -1,0 +1,10 @@
+"""`nardy suggest` as a script."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from agent.cli import main
+
+sys.exit(main(["suggest", *sys.argv[1:]]))

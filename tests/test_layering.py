@@ -1,0 +1,138 @@
+"""Imports point one way, torch stays in training, kernels stay in kernel files, nothing runs data as code."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LAYERS = ("engine", "agent", "training")
+SOURCES = sorted(path for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
+SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
+DATA_AS_CODE = {"pickle", "cPickle", "dill", "shelve", "marshal", "joblib", "yaml", "cloudpickle"}
+RUNS_TEXT = {"eval", "exec", "compile", "__import__"}
+SHELL_CALLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Full names of the imported modules with their lines; those that start with a dot are reported as `relative`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield ("relative" if node.level else node.module or "", node.lineno)
+
+
+def dotted(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def faults_of_layering(tree: ast.AST, layer: str) -> list[str]:
+    higher = set(LAYERS[LAYERS.index(layer) + 1 :])
+    forbidden = higher | {"scripts", "tests", "relative"} | (set() if layer == "training" else {"torch"})
+    if layer == "engine":
+        forbidden |= {"typer", "rich", "tqdm", "safetensors", "fastapi", "scipy", "matplotlib"}
+    return [f"line {line}: {name}" for name, line in imports(tree) if name.split(".")[0] in forbidden]
+
+
+def faults_of_trust(tree: ast.AST) -> list[str]:
+    found = [f"line {line}: import {name}" for name, line in imports(tree) if name.split(".")[0] in DATA_AS_CODE]
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = dotted(node.func)
+        keywords = {word.arg: word.value for word in node.keywords}
+        is_true = {key for key, value in keywords.items() if isinstance(value, ast.Constant) and value.value is True}
+        if name in RUNS_TEXT | SHELL_CALLS or is_true & {"shell", "allow_pickle"}:
+            found.append(f"line {node.lineno}: {name}({', '.join(sorted(is_true))})")
+        if name == "torch.load" and "weights_only" not in is_true:
+            found.append(f"line {node.lineno}: torch.load without weights_only=True")
+    return found
+
+
+def has_njit(tree: ast.AST) -> bool:
+    names = {"njit", "jit", "vectorize", "guvectorize", "cfunc"}
+    return any(
+        dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).split(".")[-1] in names
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+    )
+
+
+def is_kernel_file(path: Path) -> bool:
+    return path.name.startswith("_") and path.name.endswith("_kernels.py")
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_lower_package_never_imports_a_higher_one_nor_torch(path: Path) -> None:
+    assert faults_of_layering(parsed(path), path.relative_to(ROOT).parts[0]) == []
+
+
+@pytest.mark.parametrize("path", SOURCES + SCRIPTS, ids=name_of)
+def test_nothing_runs_data_as_code(path: Path) -> None:
+    assert faults_of_trust(parsed(path)) == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_njit_appears_in_kernel_files_only(path: Path) -> None:
+    assert is_kernel_file(path) or not has_njit(parsed(path))
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import torch", "from training.loop import train", "import scripts.train", "from . import rules", "import rich"],
+)
+def test_the_layer_check_sees_a_fault(source: str) -> None:
+    assert faults_of_layering(ast.parse(source), "engine")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import pickle",
+        "from yaml import load",
+        "eval(text)",
+        "os.system(text)",
+        "subprocess.run(text, shell=True)",
+        "np.load(path, allow_pickle=True)",
+        "torch.load(path)",
+    ],
+)
+def test_the_trust_check_sees_a_fault(source: str) -> None:
+    assert faults_of_trust(ast.parse(source))
+
+
+def test_mypy_exempts_exactly_the_kernel_files() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    exempt = [entry["module"] for entry in config["tool"]["mypy"]["overrides"] if entry.get("ignore_errors")]
+    kernels = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in SOURCES if is_kernel_file(path)]
+    assert [sorted(modules) for modules in exempt] == [sorted(kernels)]
+
+
+def test_importing_engine_and_agent_loads_no_optional_package() -> None:
+    heavy = ["torch", "matplotlib", "scipy", "fastapi", "gnubg_nn", "bgsage", "training"]
+    code = f"import sys, engine, agent, agent.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_modules_outside_tests_keep_to_a_readable_size() -> None:
+    long = {name_of(path): lines for path in SOURCES if (lines := len(path.read_text().splitlines())) > 450}
+    assert long == {}
