@@ -11,8 +11,8 @@ nardy my 1..6 are the opponent's 13..18).
 Boards outside the second table are answered by convolution of the first, which is an approximation: neither side
 adapts its play to the other's. `scripts/bench_bearoff.py` measures it. Against the two-sided table the win chance errs
 by 0.0009 in the mean and 0.014 at most, and choosing plays by it loses 0.01 millipoints a roll, 18 at most. The gammon
-chance of a side with all 15 left against 1 to 4 checkers errs by 0.00001 in the mean and 0.003 at most; under the policy
-that clears the board fastest, which does not hurry to save the gammon, it would be 0.002 and 0.17 too high.
+chance of a side with all 15 left against 1 to 4 checkers errs by 0.00001 in the mean and 0.003 at most; under the
+policy that clears the board fastest, which does not hurry to save the gammon, it would be 0.002 and 0.17 too high.
 """
 
 from __future__ import annotations
@@ -244,8 +244,8 @@ def _zeros(*shape: int) -> npt.NDArray[np.float32]:
 
 def _frozen_arrays(tables: dict[str, npt.NDArray[Any]]) -> BearoffArrays:
     # Every BearoffArrays is made here: numba compiles anew for an array that is writable, or not aligned.
-    copies = [np.array(tables[name], dtype=np.float32, order="C") for name in _SHAPES]
-    arrays = BearoffArrays(*copies, ranks=_rank_table())
+    copies: dict[str, Any] = {name: np.array(tables[name], dtype=np.float32, order="C") for name in _SHAPES}
+    arrays = BearoffArrays(**copies, ranks=_rank_table())
     for array in arrays:
         array.setflags(write=False)
     return arrays
