@@ -10,14 +10,14 @@ TEXTS = MappingProxyType(
     {
         "game_over": "the game is over, no more steps can be played",
         "not_well_formed": "{fault}",
-        "opponent_row_changed": "{fault}",
+        "opponent_row_wrong": "{fault}",
         "no_checker": "you have no checker on {start}",
         "bar_first": "checkers on the bar must enter before any other step, so {start}/{end} cannot be played",
         "backwards": "checkers only move towards home: {start}/{end} goes backwards",
         "point_held": "point {point} is held by the opponent",
         "not_all_home": "a checker may be borne off only when all are home; one stands on {outside}",
         "overshoot": "{die} bears a checker off {start} only when none stands higher; one stands on {higher}",
-        "head_used": "only {limit} checker(s) may leave the head this turn",
+        "head_used": "the head was used already: no more checkers may leave it this turn",
         "six_point_block": "six points in a row from {rear} to {front} with all opposing checkers behind them are "
         "forbidden",
         "wrong_distance": "{given} cannot be made with the dice {dice}",
@@ -47,14 +47,14 @@ class Reason:
         return TEXTS[self.code].format_map({name: _shown(name, value) for name, value in self.data.items()})
 
 
-def point_text(point: int) -> str:
-    """A point as plays write it: `bar`, `off` or its number."""
-    return {0: "off", 25: "bar"}.get(point, str(point))
+def move_text(*points: int) -> str:
+    """Points as plays write them: `24/18`, `bar/20`, `6/off`."""
+    return "/".join({0: "off", 25: "bar"}.get(point, str(point)) for point in points)
 
 
 def _shown(name: str, value: Any) -> str:
     if name in ("start", "end", "outside", "higher"):
-        return "the bar" if name != "start" and value == 25 else point_text(value)
+        return "the bar" if name != "start" and value == 25 else move_text(value)
     if name == "dice":
         return "-".join(str(die) for die in value)
     return str(value)

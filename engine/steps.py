@@ -285,7 +285,7 @@ def play_steps(board: Boards, dice: Sequence[int], afterstate: Boards, rules: Ru
         IllegalPlayError: the afterstate is not legal; `reason` says why.
     """
     target = np.asarray(afterstate)
-    if not _is_among(target, legal_set(board, dice, rules)):
+    if not has_board(legal_set(board, dice, rules), target):
         from engine.legality import why_illegal  # it is built on this module, which needs it only to refuse
 
         reason = why_illegal(board, dice, afterstate, rules)
@@ -301,7 +301,8 @@ def route_to(board: Boards, dice: Sequence[int], afterstate: Boards, rules: Rule
     return (min if is_win else max)(lines, key=lambda line: len(line.steps)).steps
 
 
-def _is_among(board: Boards, boards: Boards) -> bool:
+def has_board(boards: Boards, board: Boards) -> bool:
+    """Whether a board [2, 26] is one of those of [M, 2, 26]."""
     return board.shape == boards.shape[1:] and bool((boards == board).all(axis=(1, 2)).any())
 
 
