@@ -9,12 +9,14 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import RulesError
+
+Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 OFF = 0
 HEAD = 24
@@ -113,6 +115,12 @@ class Rules:
             value = str(getattr(self, option))
             if option != "scoring" and value not in allowed:
                 raise RulesError(f"{option} of {self.preset} must be {' or '.join(allowed)}, got {value!r}")
+        for option in ("first_turn", "block_check", "koks_zone"):
+            if option not in self.game.options and getattr(self, option) != getattr(Rules, option):
+                raise _unknown_option(option, self.preset, self.game)
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return get_rules, (str(self),)  # a copy, or the rules in another process, come from the text
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -122,9 +130,7 @@ class Rules:
 
     def __str__(self) -> str:
         preset = RULES.get(self.preset, self)
-        changed = [
-            f"{o}={getattr(self, o)}" for o in self.game.options if getattr(self, o) != getattr(preset, o)
-        ]
+        changed = [f"{o}={getattr(self, o)}" for o in self.game.options if getattr(self, o) != getattr(preset, o)]
         return f"{self.preset}({','.join(changed)})" if changed else self.preset
 
     @property
@@ -185,7 +191,11 @@ class Rules:
         return board
 
 
-def _frozen(array: Any) -> Any:
+def _unknown_option(option: str, preset: str, game: Game) -> RulesError:
+    return RulesError(f"unknown option {option!r} of {preset}; allowed: {', '.join(game.options)}")
+
+
+def _frozen(array: Array) -> Array:
     array.setflags(write=False)
     return array
 
@@ -255,7 +265,7 @@ def _with_options(preset: Rules, text: str) -> Rules:
     for part in filter(None, (p.strip() for p in text.split(","))):
         option, _, value = (word.strip() for word in part.partition("="))
         if option not in allowed:
-            raise RulesError(f"unknown option {option!r} of {preset.preset}; allowed: {', '.join(allowed)}")
+            raise _unknown_option(option, preset.preset, preset.game)
         if option in options:
             raise RulesError(f"option {option!r} of {preset.preset} is given twice: {text!r}")
         options[option] = _option_value(preset, option, value)

@@ -20,7 +20,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / 
 from engine import get_rules, legal_afterstates
 from engine.errors import RulesError
 from random_positions import placed, random_play
-from twin_comparison import different, difference_text, smallest
+from twin_comparison import difference_text, different, smallest
 
 CHUNK = 4000
 
@@ -38,9 +38,7 @@ def chunk_differences(rules_text: str, seed: int, peers: bool, chunk: int, count
         return bool(different(board[None], roll[None], rules, generate=generate, peers=peers))
 
     wrong = different(boards, dice, rules, generate=generate, peers=peers)
-    return [
-        difference_text(smallest(boards[i], dice[i], is_wrong), dice[i], rules, generate) for i in wrong
-    ]
+    return [difference_text(smallest(boards[i], dice[i], is_wrong), dice[i], rules, generate) for i in wrong]
 
 
 def main() -> int:

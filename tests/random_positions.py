@@ -40,7 +40,8 @@ def random_play(
     """
     games = max(1, n // TURNS_A_GAME)
     boards = np.repeat(rules.start_board()[None], games, axis=0)
-    met, rolls = [], []
+    met: list[Int8] = []
+    rolls: list[Int8] = []
     while len(met) * games < n:
         dice = random_rolls(games, rng)
         met.append(boards)

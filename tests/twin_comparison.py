@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def kernel_sets(boards: Int8, dice: Int8, rules: Rules, generate: BatchGenerator
     afterstates, offsets = generate(boards, dice, rules)
     packed = (afterstates[:, :, ::2] | afterstates[:, :, 1::2] << 4).astype(np.uint8)
     keys = np.ascontiguousarray(packed.reshape(len(packed), 2 * ROW_BYTES)).view(f"V{2 * ROW_BYTES}")[:, 0].tolist()
-    sets = [set(keys[start:end]) for start, end in zip(offsets[:-1], offsets[1:], strict=True)]
+    sets = [set(keys[start:end]) for start, end in pairwise(offsets)]
     assert sum(map(len, sets)) == len(keys), f"an afterstate occurs twice under {rules}"
     return sets
 
@@ -64,7 +65,7 @@ def kernel_gnubg_sets(boards: Int8, dice: Int8, rules: Rules) -> list[set[str]]:
     afterstates, offsets = legal_afterstates(boards, dice, rules)
     keys = [gnubg_nn.key_of_board(board) for board in gnubg_order(afterstates).tolist()]
     sets = []
-    for board, start, end in zip(boards, offsets[:-1], offsets[1:], strict=True):
+    for board, (start, end) in zip(boards, pairwise(offsets), strict=True):
         is_pass = end - start == 1 and np.array_equal(afterstates[start], board)
         sets.append(set() if is_pass else set(keys[start:end]))
     return sets
@@ -100,8 +101,8 @@ def smallest(board: Int8, roll: Int8, is_wrong: Callable[[Int8, Int8], bool]) ->
 
 
 def _with_one_more_off(board: Int8) -> Iterator[Int8]:
-    for side, index in np.argwhere(board[:, 1:] > 0) + (0, 1):
-        if board[side, 0] < 14:
+    for side, index in np.argwhere(board > 0):
+        if index > 0 and board[side, 0] < 14:
             simpler = board.copy()
             simpler[side, index] -= 1
             simpler[side, 0] += 1
@@ -113,4 +114,5 @@ def difference_text(board: Int8, roll: Int8, rules: Rules, generate: BatchGenera
     ours = kernel_sets(board[None], roll[None], rules, generate)[0]
     twin = twin_sets(board[None], roll[None], rules)[0]
     position = f"{rules}  {board_text(board.tolist())}  {roll[0]}:{roll[1]}"
-    return f"{position}  => engine {len(ours)}, twin {len(twin)}, only engine {len(ours - twin)}, only twin {len(twin - ours)}"
+    alone = f"only engine {len(ours - twin)}, only twin {len(twin - ours)}"
+    return f"{position}  => engine {len(ours)}, twin {len(twin)}, {alone}"
