@@ -13,7 +13,6 @@ from engine.dice import ROLL_WEIGHTS, ROLLS, GivenDice, SeededDice, as_dice, as_
 from engine.dice_stats import chi_square_tail, dice_stats
 from engine.errors import DiceError
 
-
 SEED_1 = [[3, 2], [6, 4], [3, 4], [4, 5], [4, 3], [5, 3]]
 SEED_1_GAME_2 = [[4, 5], [5, 2]]
 
@@ -71,7 +70,7 @@ def test_rolls_at_once_equal_rolls_one_by_one() -> None:
     one, many, mixed = SeededDice(3), SeededDice(3), SeededDice(3)
     singles = [one.roll() for _ in range(500)]
     assert [tuple(r) for r in many.rolls(500).tolist()] == singles
-    parts = mixed.rolls(7).tolist() + [mixed.roll()] + mixed.rolls(492).tolist()
+    parts = [*mixed.rolls(7).tolist(), mixed.roll(), *mixed.rolls(492).tolist()]
     assert [tuple(r) for r in parts] == singles
     assert one.thrown == many.thrown == mixed.thrown == 500
 
