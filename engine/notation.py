@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from engine.board import Boards, as_boards
 from engine.dice import as_dice
@@ -124,7 +123,7 @@ def _read(text: str) -> _Written:
         points = (token[1] + token[3]).split("/")
         route = [_point(point, word) for point in points]
         stars.update(route[place] for place, point in enumerate(points) if point.endswith("*"))
-        moves += list(zip(route[:-1], route[1:], strict=True)) * int(token[2] or 1)
+        moves += list(pairwise(route)) * int(token[2] or 1)
     if len(moves) > MAX_MOVES:
         raise NotationError(f"{text!r} has {len(moves)} moves; a roll gives at most {MAX_MOVES}")
     return _Written(moves, frozenset(stars))
@@ -160,21 +159,21 @@ def _hits(steps: Iterable[Step]) -> frozenset[int]:
 def _steps_text(steps: tuple[Step, ...], largest_die: int | None) -> str:
     """Steps joined to ways; points between are dropped unless hit on, when the largest die is given."""
     stars = set(_hits(steps))
+    ways = _ways(steps)
+    inner_stars = stars - {way[-1] for way in ways}  # a hit is shown once, at the end of a way if there is one
     shown: Counter[tuple[int, ...]] = Counter()
-    for way in _ways(steps):
-        start, end = way[0], way[-1]
-        is_whole = largest_die is None or (end == OFF and start <= largest_die)
-        inner = way[1:-1] if is_whole else [point for point in way[1:-1] if point in stars]
-        shown[(start, *inner, end)] += 1
-    ends = {way[-1] for way in shown}
+    for way in ways:
+        is_whole = largest_die is None or (way[-1] == OFF and way[0] <= largest_die)
+        inner = way[1:-1] if is_whole else [point for point in way[1:-1] if point in inner_stars]
+        shown[(way[0], *inner, way[-1])] += 1
     groups = []
-    for way in sorted(shown, key=lambda way: (-way[0], way[1:])):
-        words = [move_text(way[0])]
-        for place, point in enumerate(way[1:], start=1):
-            is_star = point in stars and (place == len(way) - 1 or point not in ends)
+    for route in sorted(shown, key=lambda route: (-route[0], route[1:])):
+        words = [move_text(route[0])]
+        for place, point in enumerate(route[1:], start=2):
+            is_star = point in stars and (place == len(route) or point in inner_stars)
             stars -= {point} if is_star else set()
             words.append(move_text(point) + ("*" if is_star else ""))
-        groups.append("/".join(words) + (f"({shown[way]})" if shown[way] > 1 else ""))
+        groups.append("/".join(words) + (f"({shown[route]})" if shown[route] > 1 else ""))
     return " ".join(groups)
 
 
