@@ -41,12 +41,13 @@ def roll_index(dice: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
     return np.asarray(_ROLL_INDEX[dice[..., 0], dice[..., 1]])
 
 
-def roll_probs(judge: Judge, boards: Boards) -> tuple[Boards, Probs]:
+def roll_probs(judge: Judge, boards: Boards, *, threads: int | None = None) -> tuple[Boards, Probs]:
     """The best play of each of the 21 rolls, picked and judged at 0-ply.
 
     Args:
         judge: the evaluator, bound to the rules.
         boards: int8 [N, 2, 26], seen by the player about to roll; none finished.
+        threads: most CPU threads to use; None: all cores.
     Returns:
         Afterstates int8 [N, 21, 2, 26] and their outcome probabilities float32 [N, 21, K], seen by that player.
     """
@@ -55,9 +56,10 @@ def roll_probs(judge: Judge, boards: Boards) -> tuple[Boards, Probs]:
     probs = np.empty((len(boards), len(ROLLS), outcomes), dtype=np.float32)
     for start in range(0, len(boards), _CHUNK):
         part = boards[start : start + _CHUNK]
-        plays = judge.choose(np.repeat(part, len(ROLLS), axis=0), np.tile(ROLLS, (len(part), 1)))  # [n * 21, 2, 26]
+        rolls = np.tile(ROLLS, (len(part), 1))
+        plays, judged = judge.choose_judged(np.repeat(part, len(ROLLS), axis=0), rolls, threads=threads)  # [n * 21, ...]
         best[start : start + _CHUNK] = plays.reshape(len(part), len(ROLLS), *boards.shape[1:])
-        probs[start : start + _CHUNK] = judge.outcome_probs(plays).reshape(len(part), len(ROLLS), outcomes)
+        probs[start : start + _CHUNK] = judged.reshape(len(part), len(ROLLS), outcomes)
     return best, probs
 
 
@@ -74,13 +76,14 @@ def probs_luck(probs: Probs, dice: npt.NDArray[np.int8]) -> Probs:
     return np.asarray(thrown - np.einsum("r,nrk->nk", ROLL_WEIGHTS, probs.astype(np.float64)))
 
 
-def luck(judge: Judge, boards: Boards, dice: Any) -> npt.NDArray[np.float64]:
+def luck(judge: Judge, boards: Boards, dice: Any, *, threads: int | None = None) -> npt.NDArray[np.float64]:
     """Luck of each roll in points, for the player who threw it; 0 on a finished board.
 
     Args:
         judge: the evaluator, bound to the rules.
         boards: int8 [N, 2, 26], seen by the player about to roll.
         dice: [N, 2], the rolls thrown.
+        threads: most CPU threads to use; None: all cores.
     Returns:
         float64 [N]. Over the 21 rolls of a board, weighted by `ROLL_WEIGHTS`, it sums to zero.
     Raises:
@@ -90,6 +93,6 @@ def luck(judge: Judge, boards: Boards, dice: Any) -> npt.NDArray[np.float64]:
     result = np.zeros(len(boards))
     live = np.flatnonzero(outcome_class(boards, judge.rules) < 0)
     if live.size:
-        _, probs = roll_probs(judge, boards[live])
+        _, probs = roll_probs(judge, boards[live], threads=threads)
         result[live] = probs_luck(probs, rolls[live]) @ judge.rules.points.astype(np.float64)
     return result

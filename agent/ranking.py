@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from agent.levels import Level, PlyFilter
 from engine.board import Boards
-from engine.movegen import legal_afterstates
+from engine.movegen import afterstates_of
 from engine.rules import Rules
+from engine.threads import default_threads
 
 Probs = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -33,14 +34,16 @@ class Judge(Protocol):
     def net_name(self) -> str:
         """The name that results are labelled with."""
 
-    def outcome_probs(self, afterstates: Boards) -> Probs:
+    def outcome_probs(self, afterstates: Boards, *, threads: int | None = None) -> Probs:
         """float32 [N, K]: exclusive outcome probabilities of each afterstate for the player who just moved."""
 
-    def equity(self, afterstates: Boards) -> Probs:
-        """float32 [N]: points expected by the player who just moved."""
-
-    def choose(self, boards: Boards, dice: npt.NDArray[np.int8]) -> Boards:
+    def choose(self, boards: Boards, dice: npt.NDArray[np.int8], *, threads: int | None = None) -> Boards:
         """int8 [N, 2, 26]: the best afterstate of each board at 0-ply."""
+
+    def choose_judged(
+        self, boards: Boards, dice: npt.NDArray[np.int8], *, threads: int | None = None
+    ) -> tuple[Boards, Probs]:
+        """`choose`, and the float32 [N, K] probabilities of what was chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +68,7 @@ class Ranking:
 
 
 def rank_plays(
-    judge: Judge, boards: Boards, dice: npt.NDArray[np.int8], level: Level, *, threads: int = 2
+    judge: Judge, boards: Boards, dice: npt.NDArray[np.int8], level: Level, *, threads: int | None = None
 ) -> Ranking:
     """Every legal play of each position with its figures, best first.
 
@@ -74,11 +77,11 @@ def rank_plays(
         boards: int8 [B, 2, 26], seen by the player on roll; none finished.
         dice: int8 [B, 2].
         level: depth and filters.
-        threads: CPU threads for plies beyond the net alone.
+        threads: most CPU threads to use; None: all cores.
     """
-    afterstates, offsets = legal_afterstates(boards, dice, judge.rules)
+    afterstates, offsets = afterstates_of(boards, dice, judge.rules, threads=threads)
     owner = np.repeat(np.arange(len(boards)), np.diff(offsets))
-    probs = judge.outcome_probs(afterstates)
+    probs = judge.outcome_probs(afterstates, threads=threads)
     equity = probs @ judge.rules.points
     plies = np.zeros(len(owner), dtype=np.int8)
     ladder = [equity.copy()]  # equities of every play at each ply, or at the last one it reached
@@ -102,7 +105,7 @@ def rank_plays(
 
 
 def choose_plays(
-    judge: Judge, boards: Boards, dice: npt.NDArray[np.int8], level: Level, *, threads: int = 2
+    judge: Judge, boards: Boards, dice: npt.NDArray[np.int8], level: Level, *, threads: int | None = None
 ) -> Boards:
     """The best play of each position at a level.
 
@@ -111,12 +114,12 @@ def choose_plays(
         boards: int8 [B, 2, 26], seen by the player on roll; none finished.
         dice: int8 [B, 2].
         level: depth and filters.
-        threads: CPU threads for plies beyond the net alone.
+        threads: most CPU threads to use; None: all cores.
     Returns:
         int8 [B, 2, 26], row 0 the player who just moved.
     """
     if level.plies == 0 or len(boards) == 0:
-        return judge.choose(boards, dice)
+        return judge.choose(boards, dice, threads=threads)
     ranking = rank_plays(judge, boards, dice, level, threads=threads)
     return ranking.afterstates[ranking.offsets[:-1]]
 
@@ -132,8 +135,8 @@ def _passing(equity: Probs, owner: Ints, reached: npt.NDArray[np.bool_], ply_fil
     return np.sort(rows[(rank < ply_filter.keep) & (behind <= ply_filter.within)])
 
 
-def _deeper_probs(judge: Judge, afterstates: Boards, plies: int, threads: int) -> Probs:
+def _deeper_probs(judge: Judge, afterstates: Boards, plies: int, threads: int | None) -> Probs:
     from agent import search  # the only users of the look-ahead kernels are levels beyond the net alone
 
-    probs: Probs = search.plies_probs(judge, afterstates, plies, threads=threads)
+    probs: Probs = search.plies_probs(judge, afterstates, plies, threads=threads or default_threads())
     return probs

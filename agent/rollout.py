@@ -108,6 +108,7 @@ def rollout(
     mover_is_first: bool | None = None,
     watch: Watcher | None = None,
     show_progress: bool = False,
+    threads: int | None = None,
 ) -> RolloutResult:
     """Rolls out afterstates of one position against each other.
 
@@ -119,6 +120,7 @@ def rollout(
         mover_is_first: whether that player began the game; needed for `last_turn=second_player` only.
         watch: called with the result so far after each chunk; a return of False stops.
         show_progress: whether a bar with the time left goes to stderr.
+        threads: most CPU threads to use; None: all cores. No figure depends on it.
     Returns:
         The result; Ctrl-C gives the chunks finished so far.
     Raises:
@@ -126,7 +128,7 @@ def rollout(
         PositionError: no candidate, or a finished game.
     """
     _check(afterstates, rules, judge, config, mover_is_first)
-    trials = Trials(config=config, rules=rules, judge=judge, mover_is_first=bool(mover_is_first))
+    trials = Trials(config=config, rules=rules, judge=judge, mover_is_first=bool(mover_is_first), threads=threads)
     done: list[Floats] = []  # [C, n, K] a chunk
     stopped = "trials"
     with _progress_bar(config.trials, show_progress) as advance:
@@ -156,7 +158,7 @@ def rollout_position(
     Args:
         board: int8 [2, 26], row 0 the player about to roll.
         rules, judge, config: as for `rollout`.
-        options: `mover_is_first` (that player began the game), `watch`, `show_progress`.
+        options: `mover_is_first` (that player began the game), `watch`, `show_progress`, `threads`.
     Raises:
         ConfigError, PositionError: as for `rollout`.
     """

@@ -178,7 +178,7 @@ def suggest(
     top: int | None = 5,
     filters: Filters = None,
     scoring: str | None = None,
-    threads: int = 2,
+    threads: int | None = None,
 ) -> Suggestions:
     """The best plays of a roll.
 
@@ -192,7 +192,7 @@ def suggest(
         top: how many plays at most; None for all.
         filters: who is judged deeper, `KEEP:WITHIN` a ply.
         scoring: the payoff of the outcome classes to rank by, in place of the rules' own.
-        threads: CPU threads.
+        threads: most CPU threads to use; None: all cores.
     Returns:
         A list of `Suggestion`, best first; a single one, the pass, where nothing can be played.
     Raises:
@@ -215,7 +215,7 @@ def suggest_many(
     top: int | None = 5,
     filters: Filters = None,
     scoring: str | None = None,
-    threads: int = 2,
+    threads: int | None = None,
 ) -> list[Suggestions]:
     """`suggest` for B positions at once, judged in one batch.
 
@@ -253,7 +253,7 @@ def evaluate(
     level: LevelText | None = None,
     filters: Filters = None,
     scoring: str | None = None,
-    threads: int = 2,
+    threads: int | None = None,
 ) -> Evaluation:
     """What a position is worth before the roll, and the best play of each of the 21 rolls.
 

@@ -35,6 +35,7 @@ class Trials:
     rules: Rules
     judge: Judge
     mover_is_first: bool
+    threads: int | None
 
 
 class TrialDice:
@@ -108,11 +109,11 @@ def _play_turn(trials: Trials, boards: Boards, rolls: Dice) -> tuple[Boards, Flo
     judge, config = trials.judge, trials.config
     after, luck = None, np.zeros((len(boards), len(judge.rules.outcomes)))
     if config.variance_reduction:
-        best, probs = roll_probs(judge, boards)
+        best, probs = roll_probs(judge, boards, threads=trials.threads)
         luck = probs_luck(probs, rolls)
         after = best[np.arange(len(boards)), roll_index(rolls)]
     if after is None or config.level.plies > 0:
-        after = choose_plays(judge, boards, rolls, config.level)
+        after = choose_plays(judge, boards, rolls, config.level, threads=trials.threads)
     return after, luck
 
 
@@ -128,7 +129,7 @@ def _final_probs(trials: Trials, after: Boards, turn: int, next_rolls: Dice) -> 
     probs[ended, outcome[ended]] = 1.0
     going = np.flatnonzero(~is_finished(after))
     if going.size:
-        probs[going] = trials.judge.outcome_probs(after[going])
+        probs[going] = trials.judge.outcome_probs(after[going], threads=trials.threads)
     return probs
 
 
@@ -141,7 +142,7 @@ def _extra_turn(boards: Boards, rolls: Dice, rules: Rules) -> Boards:
     ghosts = boards.copy()  # a finished opponent stands nowhere; one checker on his bar keeps the board unfinished
     ghosts[:, 1] = 0
     ghosts[:, 1, OFF], ghosts[:, 1, BAR] = CHECKERS - 1, 1
-    plays, offsets = afterstates_of(ghosts, rolls, rules)
+    plays, offsets = afterstates_of(ghosts, rolls, rules, threads=1)
     plays[:, 1] = np.repeat(boards[:, 1], np.diff(offsets), axis=0)
     outcome = outcome_class(plays, rules)
     points = np.where(outcome == UNFINISHED, 0.0, rules.points[outcome])
