@@ -193,7 +193,7 @@ class Session:
 
     def toss(self, dice: Any) -> None:
         """Each player throws one die: player 0 the first, player 1 the second; the higher one starts."""
-        self._require("toss", None)
+        self.check("toss", None)
         mine, theirs = as_dice(dice)
         if mine != theirs:
             self.first = self.mover = 0 if mine > theirs else 1
@@ -204,7 +204,7 @@ class Session:
 
     def roll(self, dice: Any, by: int | None = None) -> None:
         """Two dice are thrown by the player to move; a roll after a contestable turn accepts that turn."""
-        by = self._require("roll", by)
+        by = self.check("roll", by)
         roll = as_dice(dice)
         if self.state is State.REVIEW:
             self._end_turn()
@@ -214,7 +214,7 @@ class Session:
 
     def step(self, start: int, die: int, by: int | None = None) -> None:
         """One checker moves by one die. Raises IllegalPlayError with the rule it breaks."""
-        by = self._require("step", by)
+        by = self.check("step", by)
         start, die = _whole("start of a step", start, BAR), _whole("die of a step", die, 6)
         turn = self._playing()
         reason = turn.why_not(start, die, self.is_strict)
@@ -225,7 +225,7 @@ class Session:
 
     def place(self, board: Any, by: int | None = None) -> None:
         """The checkers are put by hand (`claims` only): any board that is well formed for this turn."""
-        by = self._require("place", by)
+        by = self.check("place", by)
         if self.is_strict:
             when = "under enforce=claims" if self.enforce == "strict" else "not after a demand"
             raise SessionError(f"placing checkers by hand is possible only {when}", "claims_only")
@@ -235,7 +235,7 @@ class Session:
 
     def undo(self, by: int | None = None) -> None:
         """The last step (or placement) of the turn is taken back."""
-        by = self._require("undo", by)
+        by = self.check("undo", by)
         if not self._playing().changes:
             raise SessionError("nothing to undo: no step was made this turn", "nothing_to_undo")
         self._playing().undo()
@@ -243,13 +243,13 @@ class Session:
 
     def reset(self, by: int | None = None) -> None:
         """The whole turn is taken back."""
-        by = self._require("reset", by)
+        by = self.check("reset", by)
         self._playing().reset()
         self._note("reset", by)
 
     def commit(self, by: int | None = None) -> None:
         """The dice are passed, or the clock pressed. Only the board left is judged."""
-        by = self._require("commit", by)
+        by = self.check("commit", by)
         turn = self._playing()
         if turn.is_correct():
             self._end_turn()
@@ -262,13 +262,13 @@ class Session:
 
     def accept(self, by: int | None = None) -> None:
         """The opponent takes a wrong turn as it was made."""
-        by = self._require("accept", by)
+        by = self.check("accept", by)
         self._end_turn()
         self._note("accept", by)
 
     def demand(self, by: int | None = None) -> None:
         """The opponent demands a correct turn: the board and the same dice return, and `strict` holds for this turn."""
-        by = self._require("demand", by)
+        by = self.check("demand", by)
         self._playing().reset()
         self.is_demanded = True
         self.state = State.MOVING
@@ -276,7 +276,7 @@ class Session:
 
     def resign(self, level: str, by: int | None = None) -> None:
         """The player to move offers to lose by an outcome class: single, gammon, home or (short) bar."""
-        by = self._require("resign", by)
+        by = self.check("resign", by)
         levels = OUTCOME_LEVELS[: self.rules.game.levels]
         if level not in levels:
             raise SessionError(f"a resignation must be {', '.join(levels)}, got {level!r}", "unknown_level")
@@ -285,7 +285,7 @@ class Session:
 
     def accept_resignation(self, by: int | None = None) -> None:
         """The opponent takes the resignation: the game is over."""
-        by = self._require("accept_resignation", by)
+        by = self.check("accept_resignation", by)
         level = str(self.offer)
         self.offer = None
         points = self.rules.level_points[OUTCOME_LEVELS.index(level)]
@@ -294,7 +294,7 @@ class Session:
 
     def decline(self, by: int | None = None) -> None:
         """The opponent declines the resignation: play goes on as before."""
-        by = self._require("decline", by)
+        by = self.check("decline", by)
         self.offer = None
         self._note("decline", by)
 
@@ -307,7 +307,7 @@ class Session:
             SessionError: no turn is being played, or a resignation is offered.
             IllegalPlayError: the afterstate is not legal.
         """
-        by = self._require("step", None)
+        by = self.check("step", None)
         turn = self._playing()
         target = np.asarray(afterstate, dtype=np.int8)
         reason = turn.why_wrong(target)
@@ -324,8 +324,12 @@ class Session:
 
     # How the state changes
 
-    def _require(self, name: str, by: int | None) -> int | None:
-        """The player who makes the event, after checking that state and player allow it."""
+    def check(self, name: str, by: int | None = None) -> int | None:
+        """The player who would make an event, if state and player allow one of that name.
+
+        Raises:
+            SessionError: wrong_state, not_your_turn, offer_pending or no_offer.
+        """
         is_answer = name in ("accept_resignation", "decline")
         if self.offer is not None and not is_answer:
             raise SessionError(f"{name} refused: player {self.mover} offers to resign; answer first", "offer_pending")
