@@ -30,6 +30,11 @@ def opponent_view(boards: Boards) -> Boards:
     return boards[..., ::-1, :]
 
 
+def kernel_boards(array: Any) -> Boards:
+    """An int8 array as kernels take it: contiguous and writable, so that one compiled form serves all callers."""
+    return np.require(array, dtype=np.int8, requirements=["C", "W"])
+
+
 def as_boards(boards: Any, rules: Rules) -> Boards:
     """Checked boards as a contiguous int8 array of the shape given.
 
@@ -40,14 +45,17 @@ def as_boards(boards: Any, rules: Rules) -> Boards:
         PositionError: wrong shape, a count outside 0..15, a row that does not sum to 15, a shared point, a checker
             on a bar that the game does not have, or both sides finished.
     """
-    array = np.asarray(boards)
+    try:
+        array = np.asarray(boards)
+    except (TypeError, ValueError):
+        raise PositionError("a board must have shape [2, 26] (or [B, 2, 26]), got rows of unequal length") from None
     if array.ndim not in (2, 3) or array.shape[-2:] != (2, SLOTS):
         raise PositionError(f"a board must have shape [2, 26] (or [B, 2, 26]), got {list(array.shape)}")
     if array.dtype.kind not in "iu":
         raise PositionError(f"a board must hold whole numbers, got {array.dtype}")
     if array.size and (array.min() < 0 or array.max() > CHECKERS):
         raise PositionError(f"a point holds 0 to 15 checkers, got {array.min()} to {array.max()}")
-    checked = np.ascontiguousarray(array, dtype=np.int8)
+    checked = kernel_boards(array)
     fault = _fault(checked.reshape(-1, 2, SLOTS), rules)
     if fault:
         raise PositionError(fault)
@@ -80,7 +88,7 @@ def pip_count(boards: Boards) -> npt.NDArray[np.int16]:
     Returns:
         int16 [..., 2]: the player on roll, the opponent.
     """
-    return (boards.astype(np.int16) * np.arange(SLOTS, dtype=np.int16)).sum(axis=-1, dtype=np.int16)
+    return np.asarray((boards * np.arange(SLOTS, dtype=np.int16)).sum(axis=-1, dtype=np.int16))
 
 
 def rearmost(boards: Boards) -> npt.NDArray[np.int64]:
