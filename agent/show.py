@@ -1,0 +1,162 @@
+"""Answers on the terminal: suggestions, evaluations, rollouts and opening tables as text and rich tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.cli_table import print_table
+from agent.explain import explain
+from agent.lang import number, text
+from agent.suggest import probs_dict
+
+if TYPE_CHECKING:
+    from agent.openings import Openings
+    from agent.ranking import Probs
+    from agent.rollout import RolloutResult
+    from agent.suggest import Evaluation, Suggestions
+    from engine.rules import Rules
+
+_EXPLAINED = 3  # plays that get sentences
+
+
+def suggestions(
+    answer: Suggestions, position: str, *, lang: str = "en", before: Evaluation | None = None, has_reasons: bool = False
+) -> None:
+    """Prints plays, best first, and where asked for the reasons of the first ones.
+
+    Args:
+        answer: what `agent.suggest.suggest` gave.
+        position: the position as it was understood.
+        lang: `en` or `ru`.
+        before: the position before the roll, which reasons compare with.
+        has_reasons: whether the best plays are explained.
+    """
+    dice = f"{answer.dice[0]}:{answer.dice[1]}"
+    _heading(answer.rules, answer.net_name, str(answer.level), f"{position}  {text('roll', lang)} {dice}", lang)
+    words = [text(key, lang) for key in ("rank", "play", "equity", "equity_loss")]
+    rows = [
+        [
+            str(rank),
+            _play(s.play_text, lang),
+            number(s.equity, lang, 4),
+            number(s.equity_loss, lang, 4, is_signed=False),
+            *_chances(s.probs, s.rules, lang),
+            s.level,
+        ]
+        for rank, s in enumerate(answer, 1)
+    ]
+    print_table([*words, *_chance_names(answer.rules, lang), text("level", lang)], rows, left=2)
+    if len(answer) < answer.n_legal:
+        print(text("shown_of", lang, shown=len(answer), n=answer.n_legal))
+    if has_reasons:
+        for suggestion in answer[:_EXPLAINED]:
+            sentences = explain(suggestion, lang, before=before, best=answer[0])
+            print(f"\n{_play(suggestion.play_text, lang)}\n  " + "\n  ".join(sentences))
+
+
+def evaluation(answer: Evaluation, position: str, *, lang: str = "en") -> None:
+    """Prints what a position is worth before the roll and the best play of each roll.
+
+    Args:
+        answer: what `agent.suggest.evaluate` gave.
+        position: the position as it was understood.
+        lang: `en` or `ru`.
+    """
+    _heading(answer.rules, answer.net_name, str(answer.level), position, lang)
+    columns = [text("equity", lang), *_chance_names(answer.rules, lang)]
+    print_table(columns, [[number(answer.equity, lang, 4), *_chances(answer.probs, answer.rules, lang)]], left=0)
+    rows = [
+        [
+            "{}:{}".format(*roll.best.dice),
+            _play(roll.best.play_text, lang),
+            number(roll.best.equity, lang, 4),
+            number(roll.luck, lang, 4),
+        ]
+        for roll in answer.rolls
+    ]
+    if rows:
+        print_table([text(key, lang) for key in ("roll", "best_play", "equity", "luck")], rows, left=2)
+
+
+def rollout(result: RolloutResult, plays: Sequence[str], position: str, *, lang: str = "en") -> None:
+    """Prints the candidates of a rollout, best first, each figure with its standard error.
+
+    Args:
+        result: what `agent.rollout.rollout` gave.
+        plays: the candidates' texts, in the order in which they were given to it.
+        position: the position as it was understood.
+        lang: `en` or `ru`.
+    """
+    level = f"{result.config.level}, {result.trials} {text('trials', lang)}, seed {result.config.seed}"
+    _heading(result.rules, result.net_name, level, position, lang)
+    rows = [
+        [
+            str(rank),
+            _play(plays[c.index], lang),
+            _with_se(c.equity, c.se, lang),
+            _with_se(0.0 - c.loss, c.loss_se, lang) if rank > 1 else "",
+            *_chances(c.probs.astype(np.float32), result.rules, lang),
+        ]
+        for rank, c in enumerate(result.candidates, 1)
+    ]
+    words = [text(key, lang) for key in ("rank", "play", "equity", "equity_loss")]
+    print_table([*words, *_chance_names(result.rules, lang)], rows, left=2)
+    if result.stopped != "trials":
+        print(text(f"stopped_{result.stopped}", lang, n=result.trials, asked=result.config.trials))
+
+
+def openings(table: Openings, *, lang: str = "en") -> None:
+    """Prints first turns and, where they were rolled out, the replies to them, with 95 % intervals.
+
+    Args:
+        table: what `agent.openings.roll_out_openings` gave.
+        lang: `en` or `ru`.
+    """
+    level = f"{table.config.level}, {table.config.trials} {text('trials', lang)}, seed {table.config.seed}"
+    _heading(table.rules, table.net_name, level, "start", lang)
+    rows = [
+        [
+            "{}:{}".format(*line.dice),
+            line.play_text,
+            "{}:{}".format(*line.reply_dice) if line.reply_dice else "",
+            line.reply_text,
+            number(line.equity, lang, 3),
+            f"{number(line.low, lang, 3)} {number(line.high, lang, 3)}",
+            str(line.trials),
+        ]
+        for line in table.lines
+    ]
+    keys = ("roll", "play", "reply_roll", "reply", "equity", "interval", "trials")
+    print_table([text(key, lang) for key in keys], rows, left=4)
+
+
+def _heading(rules: Rules, net: str, level: str, position: str, lang: str) -> None:
+    print(text("heading", lang, rules=str(rules), net=net, level=level))
+    print(text("heading_position", lang, position=position))
+
+
+def _chance_names(rules: Rules, lang: str) -> list[str]:
+    names = []
+    for side in ("win", "lose"):
+        for level in range(rules.game.levels):
+            if side == "win" or level:
+                name = rules.outcomes[level].removeprefix("win_")
+                names.append(text(f"{side}_column" if not level else f"{side}_{name}_column", lang))
+    return names
+
+
+def _chances(probs: Probs, rules: Rules, lang: str) -> list[str]:
+    """Cumulative chances in per cent for the columns of `_chance_names`."""
+    shares = probs_dict(probs, rules)["cumulative"]
+    return [number(100 * p, lang, 1, is_signed=False) for name, p in shares.items() if name != "lose_or_worse"]
+
+
+def _play(play: str, lang: str) -> str:
+    return text("pass_word", lang) if play == "pass" else play
+
+
+def _with_se(value: float, se: float, lang: str) -> str:
+    return f"{number(value, lang, 4)} ±{number(se, lang, 4, is_signed=False)}"
