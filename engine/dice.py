@@ -83,7 +83,10 @@ def as_dice_batch(dice: Any, n: int) -> RollArray:
     Raises:
         DiceError: a wrong shape, or a number outside 1..6.
     """
-    array = None if isinstance(dice, str) else np.asarray(dice)
+    try:
+        array = None if isinstance(dice, str) else np.asarray(dice)
+    except (TypeError, ValueError):
+        raise DiceError(f"dice of {n} boards must have shape [{n}, 2] or [2], got rows of unequal length") from None
     if array is None or array.shape == (2,):
         return np.tile(np.array(as_dice(dice), dtype=np.int8), (n, 1))
     if array.shape != (n, 2):
