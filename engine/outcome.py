@@ -22,7 +22,8 @@ def is_finished(boards: Boards) -> npt.NDArray[np.bool_]:
     Returns:
         bool [...].
     """
-    return (boards[..., OFF] == CHECKERS).any(axis=-1)
+    finished: npt.NDArray[np.bool_] = (boards[..., OFF] == CHECKERS).any(axis=-1)
+    return finished
 
 
 def outcome_class(boards: Boards, rules: Rules) -> npt.NDArray[np.int64]:
