@@ -57,13 +57,13 @@ def roll_probs(judge: Judge, boards: Boards, *, threads: int | None = None) -> t
     for start in range(0, len(boards), _CHUNK):
         part = boards[start : start + _CHUNK]
         rolls = np.tile(ROLLS, (len(part), 1))
-        plays, judged = judge.choose_judged(np.repeat(part, len(ROLLS), axis=0), rolls, threads=threads)  # [n * 21, ...]
+        plays, judged = judge.choose_judged(np.repeat(part, len(ROLLS), axis=0), rolls, threads=threads)
         best[start : start + _CHUNK] = plays.reshape(len(part), len(ROLLS), *boards.shape[1:])
         probs[start : start + _CHUNK] = judged.reshape(len(part), len(ROLLS), outcomes)
     return best, probs
 
 
-def probs_luck(probs: Probs, dice: npt.NDArray[np.int8]) -> Probs:
+def probs_luck(probs: Probs, dice: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
     """Luck of each roll as a shift of every outcome's probability.
 
     Args:

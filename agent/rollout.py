@@ -2,8 +2,8 @@
 
 All trials of a chunk advance together, one turn at a time. A trial owns its dice (`SeedSequence(seed,
 spawn_key=(trial,))`) and every candidate meets the same ones, so differences are paired and no number depends on the
-count of workers. First rolls are stratified over the 36. Luck (`agent.luck`) of every roll, the first included, is taken
-off each outcome's frequency; its expectation is zero, so the mean stays and the noise goes.
+count of workers. First rolls are stratified over the 36. Luck (`agent.luck`) of every roll, the first included, is
+taken off each outcome's frequency; its expectation is zero, so the mean stays and the noise goes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.trials import Trials, play_trials
+from agent.chances import probs_dict
 from agent.levels import Level, as_level
 from agent.ranking import Judge
-from engine.board import Boards
+from agent.suggest import as_judge, suggest
+from agent.trials import Trials, play_trials
+from engine.board import Boards, as_boards
+from engine.dice import as_dice
 from engine.errors import ConfigError, PositionError
-from engine.outcome import is_finished, outcome_class
-from engine.rules import Rules
+from engine.notation import parse_play, play_text
+from engine.rules import Rules, get_rules
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,7 +37,7 @@ _CHUNK_GAMES = 1296  # games in lockstep; a chunk that is interrupted counts for
 class RolloutConfig:
     """How candidates are rolled out."""
 
-    trials: int = field(default=1296, metadata={"help": "Games a candidate; a multiple of 36 covers first rolls evenly."})
+    trials: int = field(default=1296, metadata={"help": "Games a candidate; multiples of 36 cover first rolls evenly."})
     truncate: int | None = field(
         default=None, metadata={"help": "Turns after the candidate before the net judges; none: play to the end."}
     )
@@ -95,6 +98,20 @@ class RolloutResult:
     net_name: str
     config: RolloutConfig
 
+    def to_dict(self, plays: Sequence[str] = ()) -> dict[str, Any]:
+        """The result as JSON values (`agent.schema.ROLLOUT`); `plays` are the candidates' texts in the order given."""
+        return {
+            "rules": str(self.rules),
+            "net": self.net_name,
+            "level": str(self.config.level),
+            "trials": self.trials,
+            "truncate": self.config.truncate,
+            "variance_reduction": self.config.variance_reduction,
+            "seed": self.config.seed,
+            "stopped": self.stopped,
+            "candidates": [_candidate_dict(c, self.rules, plays[c.index] if plays else None) for c in self.candidates],
+        }
+
 
 Watcher = Callable[[RolloutResult], object]
 
@@ -125,7 +142,7 @@ def rollout(
         The result; Ctrl-C gives the chunks finished so far.
     Raises:
         ConfigError: truncation under rules that the net cannot judge, or `mover_is_first` missing.
-        PositionError: no candidate, or a finished game.
+        PositionError: no candidate.
     """
     _check(afterstates, rules, judge, config, mover_is_first)
     trials = Trials(config=config, rules=rules, judge=judge, mover_is_first=bool(mover_is_first), threads=threads)
@@ -139,7 +156,7 @@ def rollout(
                 result = _result(done, afterstates, stopped, trials)
                 if watch is not None and watch(result) is False:
                     stopped = "watcher"
-                elif _is_decided(result, config):
+                elif result.trials < config.trials and _is_decided(result, config):
                     stopped = "rule"
                 if stopped != "trials":
                     break
@@ -150,9 +167,61 @@ def rollout(
     return _result(done, afterstates, stopped, trials)
 
 
-def rollout_position(
-    board: Boards, rules: Rules, judge: Judge, config: RolloutConfig, **options: Any
-) -> RolloutResult:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RolledPlays:
+    """A rollout of plays of one roll, with their texts in the order in which `result` counts candidates."""
+
+    board: Boards
+    dice: tuple[int, int]
+    play_texts: tuple[str, ...]
+    result: RolloutResult
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON values (`agent.schema.ROLLOUT`)."""
+        return {"board": self.board.tolist(), "dice": list(self.dice), **self.result.to_dict(self.play_texts)}
+
+
+def rollout_plays(
+    board: Any,
+    dice: Any,
+    rules: str | Rules,
+    net: Any = None,
+    config: RolloutConfig | None = None,
+    *,
+    top: int = 3,
+    plays: Sequence[str] = (),
+    **options: Any,
+) -> RolledPlays:
+    """Rolls out plays of one roll: those named, or the best ones at 0-ply.
+
+    Args:
+        board: [2, 26] whole numbers, row 0 the player on roll.
+        dice: the roll.
+        rules: the exact variant.
+        net: a net file, None for the shipped net, or an evaluator already loaded.
+        config: trials, truncation, depth, stop rule and seed.
+        top: how many plays, where none are named.
+        plays: plays as text, such as `24/18 13/9`.
+        options: `mover_is_first`, `watch`, `show_progress`, `threads` of `rollout`.
+    Raises:
+        NardyError: bad input, each kind with its own error.
+    """
+    exact = get_rules(rules)
+    judge = as_judge(judged_rules(exact), net)
+    if plays:
+        roll = as_dice(dice)
+        start = as_boards(board, exact)
+        afterstates = np.stack([parse_play(play, start, roll, exact) for play in plays])
+        texts = [play_text(start, roll, afterstate, exact) for afterstate in afterstates]
+    else:
+        best = suggest(board, dice, judge.rules, judge, top=top)
+        start, roll = best.board, best.dice
+        afterstates, texts = np.stack([s.afterstate for s in best]), [s.play_text for s in best]
+    result = rollout(afterstates, exact, judge, config or RolloutConfig(), **options)
+    return RolledPlays(board=start, dice=roll, play_texts=tuple(texts), result=result)
+
+
+def rollout_position(board: Boards, rules: Rules, judge: Judge, config: RolloutConfig, **options: Any) -> RolloutResult:
     """Rolls out one position before the roll; the result is seen by the player about to roll.
 
     Args:
@@ -187,9 +256,7 @@ def rollout_position(
     )
 
 
-def _check(
-    afterstates: Boards, rules: Rules, judge: Judge, config: RolloutConfig, mover_is_first: bool | None
-) -> None:
+def _check(afterstates: Boards, rules: Rules, judge: Judge, config: RolloutConfig, mover_is_first: bool | None) -> None:
     if judge.rules not in (rules, judged_rules(rules)):
         raise ConfigError(f"the evaluator is bound to {judge.rules}, the rollout is about {rules}")
     if judge.rules != rules and config.truncate is not None:
@@ -198,10 +265,6 @@ def _check(
         raise ConfigError(f"under {rules} a rollout must be told whether the mover began the game (mover_is_first)")
     if len(afterstates) == 0:
         raise PositionError("a rollout needs at least one candidate, got none")
-    if is_finished(afterstates).any():
-        row = int(np.flatnonzero(is_finished(afterstates))[0])
-        outcome = int(outcome_class(afterstates[row], rules))
-        raise PositionError(f"candidate {row + 1} ends the game ({rules.outcomes[outcome]}); there is nothing to roll out")
 
 
 def judged_rules(rules: Rules) -> Rules:
@@ -260,6 +323,17 @@ def _is_decided(result: RolloutResult, config: RolloutConfig) -> bool:
         return True
     limit = config.stop_at_joint_se
     return limit is not None and len(rivals) > 0 and all(c.loss >= limit * c.loss_se for c in rivals)
+
+
+def _candidate_dict(rolled: Rolled, rules: Rules, play: str | None) -> dict[str, Any]:
+    figures = {name: _rounded(getattr(rolled, name)) for name in ("equity", "se", "loss", "loss_se")}
+    errors = {name: _rounded(se) for name, se in zip(rules.outcomes, rolled.probs_se.tolist(), strict=True)}
+    board = {"play": play, "afterstate": rolled.afterstate.tolist()}
+    return board | figures | probs_dict(rolled.probs, rules) | {"probs_se": errors}
+
+
+def _rounded(value: float) -> float | None:
+    return round(value, 6) if np.isfinite(value) else None  # a single trial has no standard error
 
 
 @contextmanager

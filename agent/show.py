@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agent.chances import probs_dict
 from agent.cli_table import print_table
 from agent.explain import explain
 from agent.lang import number, text
-from agent.suggest import probs_dict
 
 if TYPE_CHECKING:
     from agent.openings import Openings

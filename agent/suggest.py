@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.chances import probs_dict
 from agent.evaluator import load_evaluator
 from agent.levels import Level, PlyFilter, as_level, ply_name
 from agent.ranking import Judge, Probs, Ranking, rank_plays
@@ -21,7 +22,7 @@ from engine.board import Boards, as_boards
 from engine.dice import ROLL_WEIGHTS, ROLLS, as_dice
 from engine.errors import ConfigError, NetError, PositionError
 from engine.notation import play_text
-from engine.outcome import is_finished, outcome_class
+from engine.outcome import UNFINISHED, is_finished, outcome_class
 from engine.rules import Rules, get_rules
 from engine.steps import Step, play_steps
 
@@ -93,7 +94,14 @@ class Suggestions(list[Suggestion]):
     """
 
     def __init__(
-        self, items: Iterable[Suggestion], *, board: Boards, dice: tuple[int, int], judge: Judge, level: Level, n_legal: int
+        self,
+        items: Iterable[Suggestion],
+        *,
+        board: Boards,
+        dice: tuple[int, int],
+        judge: Judge,
+        level: Level,
+        n_legal: int,
     ) -> None:
         super().__init__(items)
         self.board = board
@@ -199,9 +207,8 @@ def suggest(
         RulesError, PositionError, DiceError, NetError, ConfigError: bad input; a finished game is a PositionError.
     """
     judge = as_judge(rules, net, scoring)
-    return suggest_many(
-        np.asarray(board)[None], [dice], judge.rules, judge, plies=plies, level=level, top=top, filters=filters, threads=threads
-    )[0]
+    depth = chosen_level(plies, level, filters)
+    return suggest_many(np.asarray(board)[None], [dice], judge.rules, judge, level=depth, top=top, threads=threads)[0]
 
 
 def suggest_many(
@@ -314,25 +321,6 @@ def chosen_level(plies: int | None, level: LevelText | None, filters: Filters = 
     return as_level(level if level is not None else plies or 0, filters)
 
 
-def probs_dict(probs: Probs, rules: Rules) -> dict[str, dict[str, float]]:
-    """Outcome probabilities twice, by name: exclusive ones (`probs`) and cumulative ones (`cumulative`).
-
-    Args:
-        probs: float32 [K] over `rules.outcomes`.
-    Returns:
-        `{"probs": {"win_single": ...}, "cumulative": {"win_or_better": ..., "win_gammon_or_better": ...,
-        "lose_or_worse": ...}}`; a cumulative figure counts its class and every dearer one of that side.
-    """
-    exclusive = {name: _rounded(p) for name, p in zip(rules.outcomes, probs.tolist(), strict=True)}
-    levels = rules.game.levels
-    cumulative = {}
-    for row, name in enumerate(rules.outcomes):
-        end = levels if row < levels else 2 * levels
-        word = name.removesuffix("_single") + ("_or_better" if row < levels else "_or_worse")
-        cumulative[word] = _rounded(float(probs[row:end].sum()))
-    return {"probs": exclusive, "cumulative": cumulative}
-
-
 def _suggestions(
     ranking: Ranking, row: int, board: Boards, dice: tuple[int, int], judge: Judge, level: Level, top: int | None
 ) -> Suggestions:
@@ -367,8 +355,9 @@ def _evaluation(board: Boards, judge: Judge, level: Level, probs: Probs, rolls: 
 
 
 def _finished_text(board: Boards, rules: Rules) -> str:
-    outcome = rules.outcomes[int(outcome_class(board, rules))].replace("_", " ")
-    return f"the game is over ({outcome} for the player on roll); a play needs a board on which neither side is finished"
+    outcome = int(outcome_class(board, rules))
+    name = "drawn" if outcome == UNFINISHED else f"{rules.outcomes[outcome].replace('_', ' ')} for the player on roll"
+    return f"the game is over ({name}); a play needs a board on which neither side has finished"
 
 
 def _rounded(value: float) -> float:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from engine.errors import ConfigError
 from engine.board import pip_count
+from engine.errors import ConfigError
 from engine.rules import BAR, HEAD, OFF, Rules
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def board_svg(
         parts.append(_arrow(arrow, stacks, colours))
     for rank, caption in enumerate(captions):
         colour = colours.arrows[rank % len(colours.arrows)] if arrows else colours.ink
-        parts.append(_text(_EDGE, HEIGHT + 12.0 + 22.0 * rank, caption, colour, size=16, anchor="start", is_bold=rank == 0))
+        y = HEIGHT + 12.0 + 22.0 * rank
+        parts.append(_text(_EDGE, y, caption, colour, size=16, anchor="start", is_bold=rank == 0))
     return "\n".join([*parts, "</svg>"])
 
 
@@ -143,9 +144,7 @@ def play_arrows(steps: Sequence[Step], rank: int = 0) -> list[Arrow]:
     ways: list[list[int]] = []
     for step in steps:
         carried = next((way for way in ways if way[-1] == step.start), None)
-        if carried is None:
-            ways.append([step.start, step.end])
-        elif any(s.is_hit and s.end == carried[-1] for s in steps):
+        if carried is None or any(s.is_hit and s.end == carried[-1] for s in steps):
             ways.append([step.start, step.end])
         else:
             carried.append(step.end)

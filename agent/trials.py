@@ -78,7 +78,7 @@ def play_trials(trials: Trials, afterstates: Boards, chunk: Sequence[int]) -> Fl
 
     Args:
         trials: rules, evaluator and settings.
-        afterstates: int8 [C, 2, 26], row 0 the player who just moved; none finished.
+        afterstates: int8 [C, 2, 26], row 0 the player who just moved.
         chunk: numbers of the trials to play.
     Returns:
         float64 [C, n, K]: each trial's outcome for that player: 1 of its class (all 0 for a draw) or, truncated, the
@@ -88,7 +88,12 @@ def play_trials(trials: Trials, afterstates: Boards, chunk: Sequence[int]) -> Fl
     dice = TrialDice(trials.config.seed, chunk, trials.config.trials)
     results = np.zeros((candidates * count, outcomes))
     games = np.arange(candidates * count)  # those still going on, candidate-major
-    boards = opponent_view(np.repeat(afterstates, count, axis=0))  # [n, 2, 26], the side to roll in row 0
+    after = np.repeat(afterstates, count, axis=0)
+    is_over = is_finished(after)
+    results[is_over] = _final_probs(trials, after[is_over], -1, dice.at(0, games[is_over] % count))
+    games, boards = games[~is_over], opponent_view(after[~is_over])  # [n, 2, 26], the side to roll in row 0
+    if not games.size:
+        return results.reshape(candidates, count, outcomes)
     for turn in range(_MAX_TURNS):
         after, luck = _play_turn(trials, boards, dice.at(turn, games % count))
         is_over = is_finished(after)
@@ -118,7 +123,7 @@ def _play_turn(trials: Trials, boards: Boards, rolls: Dice) -> tuple[Boards, Flo
 
 
 def _final_probs(trials: Trials, after: Boards, turn: int, next_rolls: Dice) -> Floats:
-    """float64 [n, K]: how games end, seen by the player who just moved; the net's word where they do not."""
+    """float64 [n, K]: how games end, seen by the player who just moved (odd turns: the candidate's, and turn -1)."""
     rules = trials.rules
     finisher_is_first = trials.mover_is_first == bool(turn % 2)
     if rules.last_turn == "second_player" and finisher_is_first:
