@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
+
+from engine._bit_kernels import highest_bit, lowest_bit
 
 CELLS = 52
 WORDS = 7
@@ -55,27 +55,6 @@ def new_workspace():
         np.empty(TABLE, np.int64),
         np.zeros(TABLE + 1, np.int64),
     )
-
-
-@intrinsic
-def lowest_bit(typingctx, mask):
-    """Index of the lowest set bit of an int64 that is not zero (one machine instruction)."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.int64), codegen
-
-
-@intrinsic
-def highest_bit(typingctx, mask):
-    """Index of the highest set bit of an int64 that is not zero."""
-
-    def codegen(context, builder, signature, args):
-        zeros = builder.ctlz(args[0], ir.Constant(ir.IntType(1), 1))
-        return builder.sub(ir.Constant(ir.IntType(64), 63), zeros)
-
-    return types.int64(types.int64), codegen
 
 
 @njit(cache=True, nogil=True, inline="always")
