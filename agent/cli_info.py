@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from agent.cli_options import DiceOption, JsonOption, PositionOption, RulesOption, print_json, read_position
+from agent.cli_options import (
+    DiceOption,
+    JsonOption,
+    PositionOption,
+    RulesOption,
+    note_first_compile,
+    print_json,
+    read_position,
+)
 from agent.cli_table import print_table
 
 if TYPE_CHECKING:
@@ -32,12 +40,15 @@ def board(
 ) -> None:
     """Show a position: the board as text, pips, and its IDs."""
     from engine.board import PHASES, phase, pip_count
+    from engine.drawing import draw_board
     from engine.movegen import legal_afterstates
-    from engine.notation import draw_board, gnubg_id
+    from engine.position_ids import gnubg_id
     from engine.rules import get_rules
 
     variant = get_rules(rules)
     place, roll = read_position(position, dice, variant)
+    if roll is not None:
+        note_first_compile()
     pips = pip_count(place.board).tolist()
     facts: dict[str, Any] = {
         "rules": str(variant),

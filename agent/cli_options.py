@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from engine.notation import Position
+    from engine.position_ids import Position
     from engine.rules import Rules
 
 RulesOption = Annotated[
@@ -27,7 +27,8 @@ SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all rand
 
 
 def read_position(text: str, dice: str | None, rules: Rules) -> tuple[Position, tuple[int, int] | None]:
-    """The position that a text names, and its dice: those given, or those of an XGID.
+    """The position that a text names, and its dice: those given, or those of an XGID. What it holds and is ignored is
+    said on stderr.
 
     Raises:
         PositionError: text that is no position.
@@ -35,9 +36,11 @@ def read_position(text: str, dice: str | None, rules: Rules) -> tuple[Position, 
     """
     from engine.dice import as_dice
     from engine.errors import DiceError
-    from engine.notation import parse_position
+    from engine.position_ids import parse_position
 
     position = parse_position(text, rules)
+    for note in position.notes:
+        print(f"nardy: {note}", file=sys.stderr)
     given = None if dice is None else as_dice(dice)
     if given and position.dice and sorted(given) != sorted(position.dice):
         stated = "".join(map(str, position.dice))
