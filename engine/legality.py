@@ -140,7 +140,7 @@ def _as_moves(wanted: Any) -> list[Move] | Reason | None:
         array = np.empty((0, 0))
     if array.shape == (2, SLOTS):
         return None
-    if len(array) == 0 and array.shape == (0,):
+    if array.shape == (0,):
         return []
     if array.ndim != 2 or array.dtype.kind not in "iub" or array.shape[1] not in (2, len(Step._fields)):
         fault = f"a play is an afterstate [2, 26] or pairs (start, end), got shape {list(array.shape)}"
@@ -232,10 +232,12 @@ def _opponent_row_fault(board: Boards, target: Boards, rules: Rules) -> Reason |
 def _hit_fault(board: Boards, target: Boards, line: Line, rules: Rules) -> Reason:
     """The mover's row can be reached, but with other hits than the afterstate shows."""
     change = (target[1].astype(np.int64) - line.board[1])[:BAR]
-    point = int(rules.opponent_point[int(np.flatnonzero(change)[0])])
-    if change[rules.opponent_point[point]] < 0:
-        return Reason("opponent_row_wrong", {"fault": f"no checker of yours hits on {point}"})
-    return Reason("opponent_row_wrong", {"fault": f"the checker hit on {point} goes to the bar"})
+    index = int(change.argmin())  # below zero where the afterstate lacks a checker that nothing hits
+    if change[index] < 0:
+        fault = f"no checker of yours hits on {rules.opponent_point[index]}"
+    else:
+        fault = f"a checker hit on {rules.opponent_point[int(change.argmax())]} goes to the bar"
+    return Reason("opponent_row_wrong", {"fault": fault})
 
 
 def _backwards_fault(mine: Boards, wanted: Boards) -> Reason | None:
