@@ -59,6 +59,7 @@ class Turn:
         self._keys = frozenset(board.tobytes() for board in self.legal)
         self._head_limit = head_limit(self._playable(start), dice, rules)
         self._leads: dict[tuple[bytes, Dice], bool] = {}
+        self._known: dict[tuple[bytes, Dice], list[tuple[Step, Boards, Dice]]] = {}
         self._made = [_Made(self.start, dice_given(dice), ())]
 
     @property
@@ -110,10 +111,8 @@ class Turn:
         fault = step_fault(playable, start, die, self.rules, self._head_left(self.board))
         if fault is not None or not strict:
             return fault
-        step = make_step(playable, start, die, self.rules)
-        if step in self.next_steps(strict):
-            return None
-        return self.why_wrong(self._real(apply_step(playable, step, self.rules)))
+        after = self._real(apply_step(playable, make_step(playable, start, die, self.rules), self.rules))
+        return None if self._leads_to_legal(after, _without(self.dice_left, die)) else self.why_wrong(after)
 
     def why_wrong(self, board: Boards | None = None) -> Reason | None:
         """Why a board left (the tentative one, if none is given) is no correct turn, or None."""
@@ -158,12 +157,16 @@ class Turn:
         del self._made[1:]
 
     def _branches(self, board: Boards, dice: Dice) -> list[tuple[Step, Boards, Dice]]:
-        playable, head_left = self._playable(board), self._head_left(board)
-        return [
-            (step, self._real(after), _without(dice, die))
-            for die in dict.fromkeys(dice)
-            for step, after in single_steps(playable, die, self.rules, head_left)
-        ]
+        """Each step that is legal by itself, with the board after it and the dice then left."""
+        key = (board.tobytes(), dice)
+        if key not in self._known:
+            playable, head_left = self._playable(board), self._head_left(board)
+            self._known[key] = [
+                (step, self._real(after), _without(dice, die))
+                for die in dict.fromkeys(dice)
+                for step, after in single_steps(playable, die, self.rules, head_left)
+            ]
+        return self._known[key]
 
     def _leads_to_legal(self, board: Boards, dice: Dice) -> bool:
         key = (board.tobytes(), dice)
