@@ -1,0 +1,264 @@
+"""The result of a paired match: points per game, win rate and their errors, as numbers, text and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agent.lockstep import DRAW, FORFEIT_LOST, FORFEIT_WON, Chunk, GameFault
+from engine.errors import RecordError
+from engine.rules import Rules, get_rules
+
+Z95 = 1.959964
+
+
+class Mean(NamedTuple):
+    """A mean over pairs with its standard error and 95 % interval."""
+
+    value: float
+    se: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval."""
+        return self.value - Z95 * self.se, self.value + Z95 * self.se
+
+    def __str__(self) -> str:
+        return f"{self.value:+.4f} +- {self.se:.4f}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MatchResult:
+    """What a match between players `a` and `b` gave, seen by `a`.
+
+    Attributes:
+        points: float64 [P, 2], one row a pair; column 0 is the game in which `a` moved first.
+        outcomes: int8 [P, 2], an index into `rules.outcomes`, or a code of `agent.lockstep`.
+        turns: int32 [P, 2].
+        luck: float64 [P, 2, 2] in points and in chance of winning, or None.
+        faults: forfeited games.
+        elapsed_s: time spent playing, summed over chunks played side by side.
+        info: what each player says of itself (net, hash, depth) and the versions in use.
+    """
+
+    a: str
+    b: str
+    rules: Rules
+    seed: int
+    points: npt.NDArray[np.float64] = field(repr=False)
+    outcomes: npt.NDArray[np.int8] = field(repr=False)
+    turns: npt.NDArray[np.int32] = field(repr=False)
+    luck: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    faults: tuple[GameFault, ...] = ()
+    elapsed_s: float = 0.0
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def pairs(self) -> int:
+        """Number of dice sequences, each played twice."""
+        return len(self.points)
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return 2 * self.pairs
+
+    @property
+    def pair_points(self) -> npt.NDArray[np.float64]:
+        """float64 [P]: points per game of each pair, for `a`."""
+        return np.asarray(self.points.mean(axis=1))
+
+    @property
+    def ppg_mean(self) -> Mean:
+        """Points per game."""
+        return mean_of(self.pair_points)
+
+    @property
+    def ppg(self) -> float:
+        """Points per game."""
+        return self.ppg_mean.value
+
+    @property
+    def se(self) -> float:
+        """Standard error of `ppg`, over pairs."""
+        return self.ppg_mean.se
+
+    @property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """float64 [P, 2]: 1 for a game won by `a`, 0.5 for a draw, 0 for a loss."""
+        won = (self.outcomes >= 0) & (self.outcomes < self.rules.game.levels) | (self.outcomes == FORFEIT_WON)
+        return np.where(self.outcomes == DRAW, 0.5, won.astype(np.float64))
+
+    @property
+    def win_rate_mean(self) -> Mean:
+        """Share of games won, a draw being half."""
+        return mean_of(self.scores.mean(axis=1))
+
+    @property
+    def win_rate(self) -> float:
+        """Share of games won, a draw being half."""
+        return self.win_rate_mean.value
+
+    @property
+    def adjusted_ppg(self) -> Mean | None:
+        """Points per game with the luck of the rolls taken off; None when luck was not measured."""
+        return None if self.luck is None else mean_of((self.points - self.luck[..., 0]).mean(axis=1))
+
+    @property
+    def adjusted_win_rate(self) -> Mean | None:
+        """Win rate with the luck of the rolls taken off; None when luck was not measured."""
+        return None if self.luck is None else mean_of((self.scores - self.luck[..., 1]).mean(axis=1))
+
+    @property
+    def outcome_counts(self) -> dict[str, int]:
+        """Games by outcome for `a`: every class of the rules, then draws and forfeits where there are any."""
+        counts = {name: int((self.outcomes == i).sum()) for i, name in enumerate(self.rules.outcomes)}
+        for name, code in (("draw", DRAW), ("forfeit_won", FORFEIT_WON), ("forfeit_lost", FORFEIT_LOST)):
+            if (self.outcomes == code).any():
+                counts[name] = int((self.outcomes == code).sum())
+        return counts
+
+    @property
+    def turns_per_game(self) -> float:
+        """Mean number of turns of both players in a game."""
+        return float(self.turns.mean()) if self.pairs else math.nan
+
+    @property
+    def games_per_s(self) -> float:
+        """Games a second of one worker."""
+        return self.games / self.elapsed_s if self.elapsed_s > 0 else math.nan
+
+    @property
+    def games_to_decide(self) -> int | None:
+        """Games after which the 95 % interval would leave out zero at the measured ppg; None where it is zero."""
+        if self.pairs < 2 or self.ppg == 0.0:
+            return None
+        spread = self.se * math.sqrt(self.pairs)
+        return 2 * max(1, math.ceil((Z95 * spread / abs(self.ppg)) ** 2))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON values; `from_dict` reads it back."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "rules": str(self.rules),
+            "seed": self.seed,
+            "games": self.games,
+            "pairs": self.pairs,
+            "ppg": self.ppg,
+            "se": _finite(self.se),
+            "interval95": [_finite(x) for x in self.ppg_mean.interval],
+            "win_rate": self.win_rate,
+            "win_rate_se": _finite(self.win_rate_mean.se),
+            "adjusted_ppg": _mean_dict(self.adjusted_ppg),
+            "adjusted_win_rate": _mean_dict(self.adjusted_win_rate),
+            "outcomes": self.outcome_counts,
+            "turns_per_game": _finite(self.turns_per_game),
+            "games_to_decide": self.games_to_decide,
+            "elapsed_s": self.elapsed_s,
+            "games_per_s": _finite(self.games_per_s),
+            "faults": [asdict(fault) for fault in self.faults],
+            "info": self.info,
+            "pair_results": {
+                "points": self.points.tolist(),
+                "outcomes": self.outcomes.tolist(),
+                "turns": self.turns.tolist(),
+                "luck": None if self.luck is None else self.luck.tolist(),
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> MatchResult:
+        """The result that `to_dict` wrote.
+
+        Raises:
+            RecordError: fields that are missing or of the wrong kind.
+        """
+        try:
+            results = data["pair_results"]
+            luck = results["luck"]
+            return cls(
+                a=data["a"],
+                b=data["b"],
+                rules=get_rules(data["rules"]),
+                seed=int(data["seed"]),
+                points=np.array(results["points"], dtype=np.float64).reshape(-1, 2),
+                outcomes=np.array(results["outcomes"], dtype=np.int8).reshape(-1, 2),
+                turns=np.array(results["turns"], dtype=np.int32).reshape(-1, 2),
+                luck=None if luck is None else np.array(luck, dtype=np.float64).reshape(-1, 2, 2),
+                faults=tuple(GameFault(**fault) for fault in data["faults"]),
+                elapsed_s=float(data["elapsed_s"]),
+                info=dict(data["info"]),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise RecordError(f"not a match result: {type(error).__name__}: {error}") from error
+
+    def summary(self) -> str:
+        """The result in a few lines for a terminal."""
+        low, high = self.ppg_mean.interval
+        lines = [
+            f"{self.a} against {self.b}, {self.rules}, {self.games} games in {self.pairs} pairs, seed {self.seed}",
+            f"ppg       {self.ppg_mean}   95 % [{low:+.4f}, {high:+.4f}]",
+            f"win rate  {100 * self.win_rate:.2f} % +- {100 * self.win_rate_mean.se:.2f} %",
+        ]
+        if self.adjusted_ppg is not None and self.adjusted_win_rate is not None:
+            share = self.adjusted_win_rate
+            lines.append(
+                f"less luck {self.adjusted_ppg}   win rate {100 * share.value:.2f} % +- {100 * share.se:.2f} %"
+            )
+        lines.append("outcomes  " + ", ".join(f"{name} {n}" for name, n in self.outcome_counts.items()))
+        decided = "no difference seen" if self.games_to_decide is None else f"{self.games_to_decide} games would decide"
+        lines.append(f"{self.turns_per_game:.1f} turns a game, {self.games_per_s:.1f} games/s a worker, {decided}")
+        lines += [f"forfeited by {name}: {count}" for name, count in fault_counts(self.faults).items()]
+        return "\n".join(lines)
+
+
+def mean_of(values: npt.NDArray[np.float64]) -> Mean:
+    """Mean and standard error of independent values; the error is not a number for fewer than two."""
+    n = len(values)
+    if n == 0:
+        return Mean(math.nan, math.nan)
+    return Mean(float(values.mean()), float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan)
+
+
+def fault_counts(faults: Sequence[GameFault]) -> dict[str, int]:
+    """Number of forfeited games by player and kind, such as `cmd:./bot (timeout)`."""
+    counts: dict[str, int] = {}
+    for fault in faults:
+        key = f"{fault.player} ({fault.kind})"
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def joined(
+    a: str, b: str, rules: Rules, seed: int, chunks: Sequence[Chunk], *, elapsed_s: float, info: dict[str, Any]
+) -> MatchResult:
+    """The match that chunks of consecutive pairs make up, in the order of their pairs."""
+    parts = sorted(chunks, key=lambda chunk: chunk.first)
+    lucks = [part.luck for part in parts if part.luck is not None]
+    return MatchResult(
+        a=a,
+        b=b,
+        rules=rules,
+        seed=seed,
+        points=np.concatenate([part.points for part in parts]),
+        outcomes=np.concatenate([part.outcomes for part in parts]),
+        turns=np.concatenate([part.turns for part in parts]),
+        luck=np.concatenate(lucks) if len(lucks) == len(parts) else None,
+        faults=tuple(fault for part in parts for fault in part.faults),
+        elapsed_s=elapsed_s,
+        info=info,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _mean_dict(mean: Mean | None) -> dict[str, Any] | None:
+    return None if mean is None else {"value": mean.value, "se": _finite(mean.se)}

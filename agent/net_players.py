@@ -1,0 +1,77 @@
+"""Players that a net drives: 0-ply through the evaluator's fast path, deeper through levels, and rollouts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agent.levels import Level, as_level
+from agent.players import BasePlayer, Dice
+from agent.ranking import Judge, choose_plays
+from engine.board import Boards
+from engine.errors import ConfigError, PlayerError
+from engine.rules import Rules
+
+PAIRS_PER_CHUNK = (250, 16, 2, 1)  # by plies: enough games to fill a kernel, few enough to share out and to resume
+
+_NET_TEXT = re.compile(r"(?P<path>.*?)(?:@(?P<level>[\w:-]+))?", re.ASCII | re.DOTALL)
+
+
+@dataclass(kw_only=True)
+class NetPlayer(BasePlayer):
+    """The best play of an evaluator at a level."""
+
+    judge: Judge
+    level: Level
+
+    def choose(self, boards: Boards, dice: Dice, rng: np.random.Generator) -> Boards:
+        """The best afterstate of each board at the player's level; `rng` is not used."""
+        return choose_plays(self.judge, boards, dice, self.level, threads=1)
+
+
+def net_player(argument: str, rules: Rules) -> NetPlayer:
+    """A player from the text behind `net`: empty, `PATH`, `@Nply` or `PATH@Nply`.
+
+    Raises:
+        PlayerError: a level that cannot be read.
+        NetError: a net that cannot be read or does not fit the rules.
+    """
+    from agent.evaluator import load_evaluator
+
+    match = _NET_TEXT.fullmatch(argument)
+    path, level_text = (match["path"], match["level"]) if match else (argument, None)
+    try:
+        level = as_level(level_text or 0)
+    except ConfigError as error:
+        raise PlayerError(f"player net{':' if path else ''}{argument}: {error}") from error
+    judge = load_evaluator(rules, path or None)
+    return player_of(judge, level, shown=f"net:{path}" if path else "net", path=path or None)
+
+
+def player_of(judge: Judge, level: Level, *, shown: str | None = None, path: str | None = None) -> NetPlayer:
+    """A player from an evaluator that is already loaded.
+
+    Args:
+        judge: the evaluator; its rules become the player's.
+        level: depth and filters.
+        shown: name in results, without the depth; None: the net's own name.
+        path: the net's file, of which results keep a hash.
+    """
+    info: dict[str, Any] = {"net": judge.net_name, "plies": level.plies}
+    if path is not None:
+        info["sha256"] = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    if level.plies:
+        info["filters"] = ",".join(str(f) for f in level.filters[: level.plies])
+    return NetPlayer(
+        name=f"{shown or judge.net_name}@{level.plies}ply",
+        rules=judge.rules,
+        info=info,
+        judge=judge,
+        level=level,
+        pairs_per_chunk=PAIRS_PER_CHUNK[level.plies],
+    )

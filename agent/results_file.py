@@ -1,0 +1,162 @@
+"""A results file: JSON lines, one a finished chunk of a match, so that a tournament can be resumed and rated later.
+
+A line counts once it is complete: it is appended in one write and flushed to disk, and a torn last line (from a crash
+while writing) is cut off before the next one is added.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agent.lockstep import Chunk, GameFault
+from agent.match_result import MatchResult, joined
+from engine.errors import RecordError
+from engine.rules import get_rules
+
+FORMAT = "nardy-arena-1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchKey:
+    """What makes two chunks parts of one match: players (with net hashes), rules text, seed, and whose luck."""
+
+    a: str
+    b: str
+    rules: str
+    seed: int
+    luck: str | None
+    nets: tuple[str, str]  # hash or version of what each player plays with
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A chunk as the file holds it."""
+
+    key: MatchKey
+    chunk: Chunk
+    elapsed_s: float
+    info: dict[str, Any]
+
+
+class ResultsFile:
+    """The chunks stored at a path; `add` appends one, from any thread.
+
+    Raises:
+        RecordError: the file holds something else.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.entries: list[Entry] = []
+        self._lock = threading.Lock()
+        self._whole: int | None = None  # bytes of complete lines, where a torn one follows
+        if self.path.exists():
+            self._read()
+
+    def add(self, entry: Entry) -> None:
+        """Append a chunk and flush it to disk."""
+        line = json.dumps(_line(entry), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        with self._lock:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self._whole is not None:
+                os.truncate(self.path, self._whole)
+                self._whole = None
+            with self.path.open("ab") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+            self.entries.append(entry)
+
+    def find(self, key: MatchKey, first: int, count: int) -> Entry | None:
+        """The stored chunk of exactly these pairs, or None."""
+        for entry in self.entries:
+            if entry.key == key and entry.chunk.first == first and len(entry.chunk.points) == count:
+                return entry
+        return None
+
+    def _read(self) -> None:
+        data = self.path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        self._whole = whole if whole < len(data) else None
+        for number, line in enumerate(data[:whole].splitlines(), start=1):
+            try:
+                self.entries.append(_entry(json.loads(line)))
+            except (KeyError, TypeError, ValueError) as error:
+                raise RecordError(
+                    f"{self.path} line {number} is no arena result ({error}); name another file"
+                ) from error
+
+
+def read_matches(path: str | Path) -> list[MatchResult]:
+    """All matches of a results file, in the order of their first chunk; overlapping chunks count once.
+
+    Raises:
+        RecordError: the file is missing or holds something else.
+    """
+    if not Path(path).is_file():
+        raise RecordError(f"no results file at {path}")
+    by_match: dict[MatchKey, list[Entry]] = {}
+    for entry in ResultsFile(path).entries:
+        by_match.setdefault(entry.key, []).append(entry)
+    return [_match(key, list(_disjoint(entries))) for key, entries in by_match.items()]
+
+
+def _disjoint(entries: list[Entry]) -> Iterator[Entry]:
+    end = 0
+    for entry in sorted(entries, key=lambda e: (e.chunk.first, -len(e.chunk.points))):
+        if entry.chunk.first >= end:
+            end = entry.chunk.first + len(entry.chunk.points)
+            yield entry
+
+
+def _match(key: MatchKey, entries: list[Entry]) -> MatchResult:
+    return joined(
+        key.a,
+        key.b,
+        get_rules(key.rules),
+        key.seed,
+        [entry.chunk for entry in entries],
+        elapsed_s=sum(entry.elapsed_s for entry in entries),
+        info=entries[0].info,
+    )
+
+
+def _line(entry: Entry) -> dict[str, Any]:
+    chunk = entry.chunk
+    return {
+        "format": FORMAT,
+        "match": asdict(entry.key),
+        "first": chunk.first,
+        "points": chunk.points.tolist(),
+        "outcomes": chunk.outcomes.tolist(),
+        "turns": chunk.turns.tolist(),
+        "luck": None if chunk.luck is None else chunk.luck.tolist(),
+        "faults": [asdict(fault) for fault in chunk.faults],
+        "elapsed_s": round(entry.elapsed_s, 3),
+        "info": entry.info,
+    }
+
+
+def _entry(line: dict[str, Any]) -> Entry:
+    if line["format"] != FORMAT:
+        raise ValueError(f"format {line['format']!r} instead of {FORMAT!r}")
+    match = dict(line["match"])
+    match["nets"] = tuple(match["nets"])
+    luck = line["luck"]
+    chunk = Chunk(
+        first=int(line["first"]),
+        points=np.array(line["points"], dtype=np.float64).reshape(-1, 2),
+        outcomes=np.array(line["outcomes"], dtype=np.int8).reshape(-1, 2),
+        turns=np.array(line["turns"], dtype=np.int32).reshape(-1, 2),
+        luck=None if luck is None else np.array(luck, dtype=np.float64).reshape(-1, 2, 2),
+        faults=[GameFault(**fault) for fault in line["faults"]],
+    )
+    return Entry(key=MatchKey(**match), chunk=chunk, elapsed_s=float(line["elapsed_s"]), info=dict(line["info"]))
