@@ -100,6 +100,17 @@ def parse_play(text: str, board: Boards, dice: Any, rules: Rules, *, are_stars_c
     return marked[0].board
 
 
+def parse_moves(text: str) -> list[Move]:
+    """The moves that a text writes, as pairs (start, end), whether they can be played or not.
+
+    Args:
+        text: a play as `parse_play` reads it; a pass has no moves.
+    Raises:
+        NotationError: the text is no play.
+    """
+    return _read(text).moves
+
+
 class _Written(NamedTuple):
     """A text taken apart: moves from point to point, and the points marked as hit."""
 
