@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from engine.dice import as_dice
 from engine.errors import NardyError, RecordError, RulesError
@@ -122,9 +122,8 @@ class RecordWriter:
     Use `create` or `resume`.
     """
 
-    def __init__(self, path: Path, file: IO[bytes], clock: Clock, last_time: str = "") -> None:
+    def __init__(self, path: Path, clock: Clock, last_time: str) -> None:
         self.path = path
-        self._file = file
         self._clock = clock
         self._last_time = last_time
 
@@ -146,7 +145,7 @@ class RecordWriter:
             if path.exists():
                 raise RecordError(f"record {path} exists already; continue it with --resume, or name another file")
             _write_whole(path, _line(values))
-            return cls(path, path.open("ab"), clock, values["time"])
+            return cls(path, clock, values["time"])
         except OSError as error:
             raise RecordError(f"record {path} cannot be written: {error.strerror}") from error
 
@@ -159,13 +158,13 @@ class RecordWriter:
         """
         record = read_record(path)
         try:
-            file = Path(path).open("r+b")  # noqa: SIM115  (it stays open: the game goes on)
-            file.seek(-record.torn_bytes, os.SEEK_END)
-            file.truncate()
+            with Path(path).open("r+b") as file:
+                file.seek(-record.torn_bytes, os.SEEK_END)
+                file.truncate()
         except OSError as error:
             raise RecordError(f"record {path} cannot be written: {error.strerror}") from error
         times = [record.header.time, *(str(event.get("time", "")) for event in record.events)]
-        return cls(Path(path), file, clock, max(times)), record
+        return cls(Path(path), clock, max(times)), record
 
     def write(self, event: Mapping[str, Any]) -> None:
         """Append one event with its time. Raises RecordError when the disk does not take it.
@@ -174,15 +173,12 @@ class RecordWriter:
         """
         self._last_time = max(self._last_time, self._clock())
         try:
-            self._file.write(_line({**event, "time": self._last_time}))
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            with self.path.open("ab") as file:
+                file.write(_line({**event, "time": self._last_time}))
+                file.flush()
+                os.fsync(file.fileno())
         except OSError as error:
             raise RecordError(f"record {self.path} cannot be written: {error.strerror}") from error
-
-    def close(self) -> None:
-        """Release the file; the record is complete without it."""
-        self._file.close()
 
 
 def read_record(path: str | Path) -> Record:

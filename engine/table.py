@@ -117,11 +117,6 @@ class Table:
         self.dice.add_nonce(player, nonce)
         self._write({"event": "nonce", "by": player, "nonce": nonce})
 
-    def close(self) -> None:
-        """Close the record."""
-        if self.writer is not None:
-            self.writer.close()
-
     def _complete_proof(self, names: set[str]) -> None:
         """Write what a crash kept from the record: the commitment, or the secret of a finished game."""
         if isinstance(self.dice, FairDice) and "commitment" not in names:
