@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -34,8 +34,9 @@ _SEPARATORS = re.compile(r"\s*[/\-\u2010-\u2015\u2212\u2192]\s*")
 def play_text(board: Boards, dice: Any, afterstate: Boards, rules: Rules) -> str:
     """A legal play as text, such as `13/7*/5 6/4(2)`; `pass` when nothing moves.
 
-    A checker that goes on is written with its first and last point, and with each point where it hits. Where that
-    fits another play too, or hides that a checker was borne off with more than one die, the whole way is written.
+    A checker that goes on is written with its first and last point, and with each point where it hits. The whole way is
+    written where that fits another play too, and where two different dice bear a checker off (`5/3/off`: one die might
+    do it as well).
 
     Args:
         board: int8 [2, 26] before the play, the mover in row 0.
@@ -51,14 +52,14 @@ def play_text(board: Boards, dice: Any, afterstate: Boards, rules: Rules) -> str
     steps = play_steps(board, roll, afterstate, rules)
     if not steps:
         return PASS
-    text = _steps_text(steps, max(roll))
+    text = _steps_text(steps, lambda way: way[-1] == OFF and roll[0] != roll[1])
     moves = _read(text).moves
     return text if len(_fitting(board, roll, moves, rules)) == 1 else steps_text(steps)
 
 
 def steps_text(steps: Iterable[Step]) -> str:
     """Steps as text with every point on the way, such as `24/18/13* 8/5(2)`."""
-    return _steps_text(tuple(steps), None)
+    return _steps_text(tuple(steps), lambda way: True)
 
 
 def parse_play(text: str, board: Boards, dice: Any, rules: Rules, *, are_stars_complete: bool = False) -> Boards:
@@ -167,18 +168,17 @@ def _hits(steps: Iterable[Step]) -> frozenset[int]:
     return frozenset(step.end for step in steps if step.is_hit)
 
 
-def _steps_text(steps: tuple[Step, ...], largest_die: int | None) -> str:
-    """Steps joined to ways; points between are dropped unless hit on, when the largest die is given."""
+def _steps_text(steps: tuple[Step, ...], is_whole: Callable[[list[int]], bool]) -> str:
+    """Steps joined to ways; points between are left out unless hit on, or the way is to be written whole."""
     stars = set(_hits(steps))
     ways = _ways(steps)
     inner_stars = stars - {way[-1] for way in ways}  # a hit is shown once, at the end of a way if there is one
     shown: Counter[tuple[int, ...]] = Counter()
     for way in ways:
-        is_whole = largest_die is None or (way[-1] == OFF and way[0] <= largest_die)
-        inner = way[1:-1] if is_whole else [point for point in way[1:-1] if point in inner_stars]
+        inner = [point for point in way[1:-1] if point in inner_stars or is_whole(way)]
         shown[(way[0], *inner, way[-1])] += 1
     groups = []
-    for route in sorted(shown, key=lambda route: (-route[0], route[1:])):
+    for route in sorted(shown, key=lambda route: (-route[0], route[-1], route)):
         words = [move_text(route[0])]
         for place, point in enumerate(route[1:], start=2):
             is_star = point in stars and (place == len(route) or point in inner_stars)
