@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def mount(app: typer.Typer) -> None:
     """Add these commands to an app."""
     app.command()(arena)
+    app.command()(referee)
 
 
 def arena(
@@ -51,8 +53,54 @@ def arena(
         return
     for match in tournament.matches:
         typer.echo(match.summary() + "\n")
+    _print_nets(tournament)
     if len(players) > 2:
         _print_ratings(tournament)
+
+
+def referee(
+    file: Annotated[Path, typer.Argument(help="Decisions with reference equities, an .npz file.")],
+    player: Annotated[str, typer.Option("--player", help="Who is measured, such as net@1ply or gnubg0.")] = "net",
+    calibrated: Annotated[
+        bool, typer.Option("--calibration", help="Also compare the values of a net with the reference's.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """How much equity a player loses per decision, in millipoints by class of position."""
+    from agent.net_players import NetPlayer
+    from agent.players import make_player
+    from agent.referee import RULES_OF_REFERENCE, calibration, error_rate, load_referee
+    from engine.errors import ConfigError
+
+    decisions = load_referee(file)
+    measured = make_player(player, RULES_OF_REFERENCE)
+    if calibrated and not isinstance(measured, NetPlayer):
+        raise ConfigError(f"--calibration compares the values of a net, {player} is none")
+    note_first_compile()
+    result = error_rate(measured, decisions)
+    answer: dict[str, Any] = result.to_dict() | {"info": getattr(measured, "info", {})}
+    lines = [result.table(), *_info_lines({result.player: answer["info"]})]
+    if calibrated and isinstance(measured, NetPlayer):
+        values = calibration(measured.judge, decisions)
+        answer["calibration"] = values.to_dict()
+        lines.append("\n" + values.table())
+    if as_json:
+        print_json(answer)
+        return
+    typer.echo("\n".join(lines))
+
+
+def _print_nets(tournament: Tournament) -> None:
+    """What each player says of itself: its net and depth."""
+    infos: dict[str, dict[str, Any]] = {}
+    for match in tournament.matches:
+        infos |= {match.a: match.info.get("a", {}), match.b: match.info.get("b", {})}
+    for line in _info_lines(infos):
+        typer.echo(line)
+
+
+def _info_lines(infos: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [f"{name}: " + ", ".join(f"{k} {v}" for k, v in info.items()) for name, info in infos.items() if info]
 
 
 def _tournament_dict(tournament: Tournament) -> dict[str, Any]:

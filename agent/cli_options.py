@@ -23,6 +23,8 @@ PositionOption = Annotated[
 DiceOption = Annotated[str | None, typer.Option("--dice", "-d", help="Two numbers from 1 to 6, such as 64.")]
 NetOption = Annotated[Path | None, typer.Option("--net", help="A net of your own; without it the shipped one.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON on stdout and nothing else.")]
+LangOption = Annotated[str, typer.Option("--lang", help="Language of words: en or ru.")]
+SvgOption = Annotated[Path | None, typer.Option("--svg", help="Also draw the board with arrows into this file.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all randomness.")]
 
 
@@ -72,6 +74,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    from engine.whole_file import write_whole
+
+    write_whole(path, text.encode())
 
 
 def note_first_compile() -> None:

@@ -122,6 +122,29 @@ def test_the_dice_of_an_xgid_count_and_a_disagreement_is_an_error(nets: dict[str
     assert "52" in refused.stderr and "31" in refused.stderr
 
 
+def test_reasons_and_a_picture_come_with_a_suggestion(tmp_path: Path, nets: dict[str, str]) -> None:
+    picture = tmp_path / "board.svg"
+    options = ["--net", nets["long"], "--reasons", "--lang", "ru", "--svg", str(picture)]
+    done = nardy("suggest", "--rules", "long", "--dice", "64", *options)
+    assert done.returncode == 0, done.stderr
+    assert "правила long_classic" in done.stdout and "Пипсы" in done.stdout
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_why_names_the_rule_that_a_play_breaks() -> None:
+    common = ["--rules", "long", "--dice", "64", "--json"]
+    assert answer("why", "24/14", *common)["is_legal"] is True
+    refused = answer("why", "24/18 24/20", *common)
+    assert (refused["is_legal"], refused["reason"]["code"]) == (False, "head_used")
+
+
+def test_a_rollout_is_the_same_for_one_and_two_threads(nets: dict[str, str]) -> None:
+    common = ["rollout", "--rules", "short", "--dice", "31", "--play", "8/5 6/5", "--trials", "36", "--truncate", "2"]
+    one, two = (answer(*common, "--net", nets["short"], "--json", "--threads", count) for count in ("1", "2"))
+    assert one["candidates"] == two["candidates"]
+    assert (one["candidates"][0]["play"], one["trials"]) == ("8/5 6/5", 36)
+
+
 def test_info_lists_versions_nets_and_presets() -> None:
     found = answer("info", "--json")
     assert {"python", "numpy", "numba"} <= set(found["versions"])
@@ -200,8 +223,9 @@ def test_a_suggestion_loads_neither_torch_nor_a_server(nets: dict[str, str]) -> 
 
 def test_the_first_compile_is_announced_only_where_no_kernel_is_cached(tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from agent.cli_options import note_first_compile; from engine import _movegen_kernels; "
-        "note_first_compile(); folder = Path(_movegen_kernels.generate_batch.stats.cache_path); "
+        "from pathlib import Path; from agent.cli_options import note_first_compile; "
+        "from engine import _movegen_kernels as kernels; "
+        "note_first_compile(); folder = Path(kernels.generate_batch.stats.cache_path); "
         "folder.mkdir(parents=True, exist_ok=True); (folder / '_movegen_kernels.x.nbi').touch(); note_first_compile()"
     )
     done = subprocess.run(
