@@ -166,7 +166,7 @@ _REASONS_RU = MappingProxyType(
         "not_all_home": "выбрасывать можно, когда все шашки дома, а одна стоит на {outside:at}",
         "overshoot": "заром {die} шашку с пункта {start} выбрасывают, лишь если дальше шашек нет, а одна стоит на "
         "{higher:at}",
-        "head_used": "с головы за этот ход можно снять только {limit} {limit:шашку|шашки|шашек}",
+        "head_used": "голова уже сыграна: больше шашек с неё за этот ход снимать нельзя",
         "six_point_block": "шесть пунктов подряд, с {rear} по {front}, перед всеми шашками соперника строить нельзя",
         "wrong_distance": "{given:step} не сделать зарами {dice:dice}",
         "die_not_available": "{given:step} вместе с остальным не сделать зарами {dice:dice}",
@@ -269,5 +269,10 @@ def _joined(parts: Sequence[str], lang: str) -> str:
 
 
 def _step_text(given: str) -> str:
-    start = "a step by "
-    return f"шаг на {given.removeprefix(start)}" if given.startswith(start) else given
+    """The engine's English for a step or a change of the board in Russian; a play such as 24/18 stays as it is."""
+    if given.startswith("a step by "):
+        return f"шаг на {given.removeprefix('a step by ')}"
+    if given.startswith("moving "):
+        start, _, end = given.removeprefix("moving ").partition(" to ")
+        given = f"перестановку с {start} на {end}"
+    return given.replace("bar", "бар").replace("off", "выброс")

@@ -178,7 +178,7 @@ def test_a_finished_game_is_evaluated_as_it_ended_but_has_no_plays() -> None:
     board[0, 0], board[1, 7] = 15, 15
     answer = evaluate(board, rules, FakeJudge(rules))
     assert answer.equity == 2.0 and answer.rolls == ()
-    with pytest.raises(PositionError, match="the game is over .win gammon.*neither side has finished"):
+    with pytest.raises(PositionError, match=r"the game is over .win gammon.*neither side has finished"):
         suggest(board, (6, 4), rules, FakeJudge(rules))
 
 
@@ -205,8 +205,10 @@ def test_exclusive_and_cumulative_chances_agree(judge: FakeJudge) -> None:
 
 @pytest.mark.parametrize(
     ("text", "plies"),
-    [("fast", 0), ("good", 1), ("strong", 2), ("deep", 3), (2, 2), ("2ply", 2), ("1-ply", 1)]
-    + [("gnubg:2ply", 2), ("xg:2ply", 1), ("xg:4ply", 3), ("gnubg:0-ply", 0)],
+    [
+        *[("fast", 0), ("good", 1), ("strong", 2), ("deep", 3), (2, 2), ("2ply", 2), ("1-ply", 1)],
+        *[("gnubg:2ply", 2), ("xg:2ply", 1), ("xg:4ply", 3), ("gnubg:0-ply", 0)],
+    ],
 )
 def test_a_level_has_several_names(text: str | int, plies: int) -> None:
     assert as_level(text).plies == plies
@@ -223,7 +225,7 @@ def test_a_filter_is_keep_and_within(text: str) -> None:
     if text == "8":
         assert as_level(1, text).filters[0] == PlyFilter(keep=8, within=DEFAULT_FILTERS[0].within)
         return
-    with pytest.raises(ConfigError, match="filter|KEEP:WITHIN"):
+    with pytest.raises(ConfigError, match=r"filter|KEEP:WITHIN"):
         as_level(1, text)
 
 
