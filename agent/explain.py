@@ -107,18 +107,37 @@ def _blots(facts: PlayFacts) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _chances(suggestion: Suggestion, lang: str, before: Evaluation | None) -> str:
-    classes = []
-    for key, rows in _named_classes(suggestion.rules):
-        p = _share(suggestion.probs, rows)
-        p_before = p if before is None else _share(before.probs, rows)
-        if key != "win" and max(p, p_before) < _NEVER:
-            continue
-        kind = "chance" if before is None else "chance_before"
-        classes.append(text(kind, lang, name=text(key, lang), p=p, before=p_before))
-    listed = ", ".join(classes)
+    """Chances and equity after the play, beside those before the roll; the level is named where it is another one."""
+    after, equity = suggestion.probs, suggestion.equity
     if before is None:
-        return text("chances", lang, classes=listed, equity=suggestion.equity)
-    return text("chances_before", lang, classes=listed, equity=suggestion.equity, before=before.equity)
+        return text("chances", lang, classes=_listed(after, suggestion.rules, lang), equity=equity)
+    if str(before.level) == suggestion.level:
+        classes = _listed(after, suggestion.rules, lang, before.probs)
+        return text("chances_before", lang, classes=classes, equity=equity, before=before.equity)
+    return text(
+        "chances_other",
+        lang,
+        classes=_listed(after, suggestion.rules, lang),
+        equity=equity,
+        level=str(before.level),
+        classes_before=_lower(_listed(before.probs, suggestion.rules, lang)),
+        before=before.equity,
+    )
+
+
+def _listed(probs: Probs, rules: Rules, lang: str, before: Probs | None = None) -> str:
+    classes = []
+    for key, rows in _named_classes(rules):
+        p = _share(probs, rows)
+        p_before = p if before is None else _share(before, rows)
+        if key == "win" or max(p, p_before) >= _NEVER:
+            kind = "chance" if before is None else "chance_before"
+            classes.append(text(kind, lang, name=text(key, lang), p=p, before=p_before))
+    return ", ".join(classes)
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _named_classes(rules: Rules) -> list[tuple[str, slice]]:

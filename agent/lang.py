@@ -37,6 +37,8 @@ _EN = {
     "stuck": "With {n} of the 36 rolls the opponent has no play.",
     "chances": "{classes}; equity {equity:+}.",
     "chances_before": "{classes}; equity {equity:+}, {before:+} before the roll.",
+    "chances_other": "{classes}; equity {equity:+}; before the roll, judged at {level}: {classes_before}, equity "
+    "{before:+}.",
     "chance": "{name} {p:%}",
     "chance_before": "{name} {p:%} (before the roll {before:%})",
     "loss": "{loss:+} against the best play, {best}.",
@@ -106,6 +108,7 @@ _RU = {
     "stuck": "При {n} {n:броске|бросках|бросках} из 36 сопернику нечем ходить.",
     "chances": "{classes}; эквити {equity:+}.",
     "chances_before": "{classes}; эквити {equity:+}, до броска {before:+}.",
+    "chances_other": "{classes}; эквити {equity:+}; до броска, на уровне {level}: {classes_before}, эквити {before:+}.",
     "chance": "{name} {p:%}",
     "chance_before": "{name} {p:%} (до броска {before:%})",
     "loss": "{loss:+} против лучшего хода {best}.",

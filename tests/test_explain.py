@@ -111,7 +111,7 @@ def test_bearing_off_a_race_speaks_of_pips_only() -> None:
 
 
 def test_a_pass_is_called_a_pass() -> None:
-    board = board_of({25: 1, 8: 2}, {p: 2 for p in range(1, 7)})
+    board = board_of({25: 1, 8: 2}, dict.fromkeys(range(1, 7), 2))
     assert fact_sentences(play_facts(board, board, SHORT), "ru")[0] == "Ходить нечем: пропуск хода."
 
 
@@ -138,6 +138,17 @@ def test_chances_before_and_after_are_those_of_the_judge() -> None:
     told = explain(answer[0], "en", before=before)[-1]
     assert told.startswith(f"Wins {100 * win:.1f} % (before the roll {100 * win_before:.1f} %)")
     assert f"equity {answer[0].equity:+.3f}, {before.equity:+.3f} before the roll." in told
+
+
+def test_chances_before_the_roll_name_their_level_where_it_differs() -> None:
+    judge = FakeJudge(SHORT)
+    suggestion, before = (
+        suggest(SHORT.start_board(), "31", SHORT, judge)[0],
+        evaluate(SHORT.start_board(), SHORT, judge),
+    )
+    suggestion.level = "2-ply"
+    assert "before the roll, judged at 0-ply: wins " in explain(suggestion, "en", before=before)[-1]
+    assert "до броска, на уровне 0-ply: победа " in explain(suggestion, "ru", before=before)[-1]
 
 
 def test_why_says_whether_a_play_is_legal_and_if_not_why() -> None:
