@@ -44,6 +44,8 @@ def run(
     config = load_checkpoint(out).config if resume else preset_config(preset, get_rules(rules), seed=seed, games=games)
     if resume and str(get_rules(rules)) != config.rules:
         raise ConfigError(f"{out} trains {config.rules}, --rules says {rules}")
+    if init is not None:
+        config = config.from_net()
     options = RunOptions(threads=threads, device=device, referee=referee)
     done = run_training(config, out, options, is_resumed=resume, init=None if init is None else load_net(init))
     if done.games < config.games:

@@ -9,11 +9,14 @@ import dataclasses
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from engine.errors import ConfigError
 from engine.rules import Rules, get_rules
+
+RANDOM_STAGE = "random"
 
 
 def _require(is_allowed: bool, name: str, allowed: str, given: object) -> None:
@@ -34,7 +37,9 @@ class NetConfig:
     def __post_init__(self) -> None:
         _require(
             bool(self.hidden) and all(1 <= units <= 4096 for units in self.hidden),
-            "hidden", "one or more sizes from 1 to 4096", self.hidden,
+            "hidden",
+            "one or more sizes from 1 to 4096",
+            self.hidden,
         )
         _require(bool(self.experts), "experts", "one name or more", self.experts)
 
@@ -56,11 +61,14 @@ class PlayConfig:
 class TargetConfig:
     """What the net is fitted to."""
 
-    kind: str = field(default="td", metadata={"help": "td = lambda-returns of the games played."})
+    kind: str = field(
+        default="td",
+        metadata={"help": "td = lambda-returns; outcome = how the game ended, whoever played it (for random play)."},
+    )
     lam: float = field(default=0.7, metadata={"help": "Trace decay of TD(lambda), from 0 (one step) to 1 (outcome)."})
 
     def __post_init__(self) -> None:
-        _require(self.kind in ("td",), "kind of targets", "td", self.kind)
+        _require(self.kind in ("td", "outcome"), "kind of targets", "td or outcome", self.kind)
         _require(0.0 <= self.lam <= 1.0, "lam", "a number from 0 to 1", self.lam)
 
 
@@ -130,16 +138,19 @@ class TrainConfig:
         """Self-play games of all stages."""
         return sum(stage.games for stage in self.stages)
 
+    def from_net(self) -> TrainConfig:
+        """The same run for weights that are trained already: without the stage of random play."""
+        return replace(self, stages=tuple(stage for stage in self.stages if stage.name != RANDOM_STAGE))
+
     def with_games(self, games: int) -> TrainConfig:
-        """The same run with another budget, shared by the stages as before."""
-        _require(games >= len(self.stages), "games", f"{len(self.stages)} or more", games)
-        total, given = self.games, 0
-        stages = []
-        for stage in self.stages:
-            share = max(1, round(stage.games * games / total))
-            stages.append(replace(stage, games=share))
-            given += share
-        stages[-1] = replace(stages[-1], games=max(1, stages[-1].games + games - given))
+        """The same run with another budget, shared by the stages as before; random play keeps its games."""
+        shared = [stage.games for stage in self.stages if stage.name != RANDOM_STAGE]
+        left = games - (self.games - sum(shared))
+        allowed = f"{self.games - sum(shared) + len(shared)} or more"
+        _require(left >= len(shared), "games", allowed, games)
+        bounds = [round(left * part / sum(shared)) for part in accumulate(shared, initial=0)]
+        shares = iter([max(1, high - low) for low, high in pairwise(bounds)])
+        stages = (s if s.name == RANDOM_STAGE else replace(s, games=next(shares)) for s in self.stages)
         return replace(self, stages=tuple(stages))
 
 
@@ -188,18 +199,32 @@ def _build(kind: Any, value: Any, path: str) -> Any:
     return value
 
 
+def _random_stage(games: int, **learn: Any) -> StageConfig:
+    """Random play before the first greedy game: between untrained nets a game may take thousands of turns."""
+    return StageConfig(
+        name=RANDOM_STAGE,
+        games=games,
+        play=PlayConfig(games_per_round=games // 2, random_rate=1.0),
+        targets=TargetConfig(kind="outcome"),
+        learn=LearnConfig(final_rate=2e-3, **learn),
+    )
+
+
 def _smoke(rules: Rules) -> TrainConfig:
     return TrainConfig(
         rules=str(rules),
         net=NetConfig(hidden=(16, 8)),
-        stages=(StageConfig(games=400, play=PlayConfig(games_per_round=100), learn=LearnConfig(batch=1024)),),
+        stages=(
+            _random_stage(200, batch=1024),
+            StageConfig(games=400, play=PlayConfig(games_per_round=100), learn=LearnConfig(batch=1024)),
+        ),
         check=CheckConfig(every_games=200, match_pairs=20, checkpoint_s=0.0),
     )
 
 
 def _laptop(rules: Rules) -> TrainConfig:
     games = 1_200_000 if rules.can_hit else 600_000
-    return TrainConfig(rules=str(rules), stages=(StageConfig(games=games),))
+    return TrainConfig(rules=str(rules), stages=(_random_stage(2000), StageConfig(games=games)))
 
 
 def _strong(rules: Rules) -> TrainConfig:
@@ -208,7 +233,7 @@ def _strong(rules: Rules) -> TrainConfig:
     return TrainConfig(
         rules=str(rules),
         net=NetConfig(features=features, experts=("contact", "race"), hidden=(512, 64)),
-        stages=(StageConfig(games=games),),
+        stages=(_random_stage(2000), StageConfig(games=games)),
     )
 
 

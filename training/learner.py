@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -13,6 +14,8 @@ from torch.nn import functional
 from training.config import LearnConfig
 from training.selfplay import Samples
 from training.value_net import ValueNet
+
+Indices = npt.NDArray[np.int64]
 
 
 class Learner:
@@ -64,7 +67,7 @@ class Learner:
             total += self._update(samples, picked, config, rate_at(config, done))
         return total / max(1, len(samples.boards))
 
-    def _update(self, samples: Samples, picked: np.ndarray, config: LearnConfig, rate: float) -> float:  # type: ignore[type-arg]
+    def _update(self, samples: Samples, picked: Indices, config: LearnConfig, rate: float) -> float:
         loss = 0.0
         self.value_net.gradient.zero_()
         for expert, some in self._by_expert(samples, picked):
@@ -76,14 +79,14 @@ class Learner:
         self._update_average(config.average_decay)
         return loss
 
-    def _by_expert(self, samples: Samples, picked: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:  # type: ignore[type-arg]
+    def _by_expert(self, samples: Samples, picked: Indices) -> Iterator[tuple[int, Indices]]:
         experts = samples.experts[picked]
         for expert in range(len(self.value_net.shape.experts)):
             some = picked[experts == expert]
             if len(some):
                 yield expert, some
 
-    def _loss(self, samples: Samples, picked: np.ndarray, expert: int) -> Tensor:  # type: ignore[type-arg]
+    def _loss(self, samples: Samples, picked: Indices, expert: int) -> Tensor:
         device = self.value_net.device
         boards = torch.from_numpy(samples.boards[picked]).to(device)
         features = torch.from_numpy(samples.features[picked]).to(device)

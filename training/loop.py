@@ -74,9 +74,7 @@ def plan_rounds(config: TrainConfig) -> list[Round]:
         for start in range(0, stage.games, stage.play.games_per_round):
             games = min(stage.play.games_per_round, stage.games - start)
             progress = (start / stage.games, (start + games) / stage.games)
-            rounds.append(
-                Round(number=len(rounds), stage=stage, first_game=first_game, games=games, progress=progress)
-            )
+            rounds.append(Round(number=len(rounds), stage=stage, first_game=first_game, games=games, progress=progress))
             first_game += games
     return rounds
 
@@ -146,9 +144,7 @@ class Run:
             while pending is not None and not stop.is_set():
                 this = rounds[self.rounds_done]
                 samples = pending.result()
-                self.player = flat_vector(
-                    self.learner.average if this.stage.play.use_average else self.value_net.flat
-                )
+                self.player = flat_vector(self.learner.average if this.stage.play.use_average else self.value_net.flat)
                 pending = self._submit(pool, rounds, this.number + 1)
                 loss = self._learn(this, samples)
                 self.seconds = seconds_before + time.monotonic() - began

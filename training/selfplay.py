@@ -11,8 +11,7 @@ from agent.evaluator import expert_index
 from agent.features import dense_features
 from agent.net import Net
 from agent.play import GameRecords, game_seeds, play_games
-from engine.board import Boards
-from engine.outcome import is_finished
+from engine.board import BEAROFF, Boards, phase
 from engine.rules import Rules
 from training.config import StageConfig
 from training.targets import Probs, lambda_returns
@@ -50,11 +49,13 @@ def play_round(
 
 
 def samples_of(records: GameRecords, net: Net, rules: Rules, stage: StageConfig) -> Samples:
-    """Samples of recorded games: every afterstate but the finished ones, whose value is known exactly."""
-    targets = lambda_returns(
-        records.values, records.is_greedy, records.offsets, records.outcomes, stage.targets.lam
-    )
-    kept = ~is_finished(records.afterstates)
+    """Samples of recorded games: every afterstate but bear-offs and finished ones, which no expert judges."""
+    if stage.targets.kind == "outcome":
+        is_greedy, lam = np.ones_like(records.is_greedy), 1.0
+    else:
+        is_greedy, lam = records.is_greedy, stage.targets.lam
+    targets = lambda_returns(records.values, is_greedy, records.offsets, records.outcomes, lam)
+    kept = phase(records.afterstates, rules) < BEAROFF
     boards = np.ascontiguousarray(records.afterstates[kept])
     return Samples(
         boards=boards,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from engine.outcome import opponent_probs
+from engine.outcome import UNFINISHED, opponent_probs
 
 Probs = npt.NDArray[np.float32]
 
@@ -27,7 +27,8 @@ def lambda_returns(
         values: float32 [T, K], value of the best afterstate at each turn.
         is_greedy: bool [T], whether the best afterstate was played.
         offsets: int64 [G + 1], first turn of each game.
-        outcomes: int64 [G], outcome class seen by the player who made the last turn.
+        outcomes: int64 [G], outcome class seen by the player who made the last turn; UNFINISHED for a game that was
+            cut, whose last turn wants the value it has.
         lam: trace decay.
     Returns:
         float32 [T, K].
@@ -39,7 +40,9 @@ def lambda_returns(
     order = np.argsort(-lengths, kind="stable")
     last = offsets[1:][order] - 1
     lengths = lengths[order]
-    targets[last, outcomes[order]] = 1.0
+    targets[last] = values[last]
+    has_ended = outcomes[order] != UNFINISHED
+    targets[last[has_ended]] = np.eye(values.shape[1], dtype=np.float32)[outcomes[order][has_ended]]
     for back in range(1, int(lengths[0]) if len(lengths) else 0):
         later = last[: np.searchsorted(-lengths, -back, side="left")] - back + 1
         value = values[later]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -53,7 +54,7 @@ class Shape:
 
     def _dense_sizes(self) -> list[tuple[int, int]]:
         sizes = (*self.hidden, self.outcomes)
-        return list(zip(sizes[:-1], sizes[1:], strict=True))
+        return list(pairwise(sizes))
 
     @property
     def layer_count(self) -> int:
@@ -101,6 +102,8 @@ class ValueNet:
             scale = np.sqrt(2.0 / max(1, shape[0]))
             if name == "rows":
                 scale = 0.5 / np.sqrt(ACTIVE_ROWS)
+            elif name == "feature_weights":
+                scale *= 0.25
             elif name.startswith("bias"):
                 scale = 0.0
             elif name == f"weight_{self.shape.layer_count - 1}":
@@ -124,7 +127,7 @@ class ValueNet:
         """
         weights = self.experts[expert]
         if boards.device.type == "cpu":
-            hidden: Tensor = _SumRows.apply(weights["rows"], weights["bias"], boards)
+            hidden: Tensor = _SumRows.apply(weights["rows"], weights["bias"], boards)  # type: ignore[no-untyped-call]
         else:
             hidden = sum_rows_torch(weights["rows"], boards) + weights["bias"]
         if self.shape.feature_count:
@@ -232,8 +235,7 @@ def net_from_flat(
     value_net = ValueNet(shape)
     value_net.load_flat(flat.detach().cpu())
     arrays = {
-        key: np.stack([expert[key].detach().numpy() for expert in value_net.experts])
-        for key in shape.parameters()
+        key: np.stack([expert[key].detach().numpy() for expert in value_net.experts]) for key in shape.parameters()
     }
     return Net(
         name=name,
