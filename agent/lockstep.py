@@ -104,9 +104,10 @@ def play_chunk(
 
 def _luck_of(judge: Judge, boards: Boards, dice: Dice) -> npt.NDArray[np.float64]:
     """Luck of each roll for its thrower, in points and in chance of winning: [N, 2]."""
-    from agent.luck import probs_luck, roll_probs
+    from agent.luck import probs_luck
+    from agent.search import best_replies
 
-    shift = probs_luck(roll_probs(judge, boards)[1], dice)  # [N, K]
+    shift = probs_luck(best_replies(judge, boards)[1], dice)  # [N, K]
     return np.stack([shift @ judge.rules.points, shift[:, : judge.rules.game.levels].sum(axis=1)], axis=1)
 
 

@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agent.ranking import Judge, Probs
+from agent.search import best_replies
 from engine.board import Boards
 from engine.dice import ROLL_WEIGHTS, ROLLS, as_dice_batch
 from engine.outcome import outcome_class
-
-_CHUNK = 512  # boards a pass, so that 21 rolls of each stay within a few MB
 
 
 def _roll_table() -> npt.NDArray[np.int64]:
@@ -39,28 +38,6 @@ def roll_index(dice: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         int64 [...].
     """
     return np.asarray(_ROLL_INDEX[dice[..., 0], dice[..., 1]])
-
-
-def roll_probs(judge: Judge, boards: Boards, *, threads: int | None = None) -> tuple[Boards, Probs]:
-    """The best play of each of the 21 rolls, picked and judged at 0-ply.
-
-    Args:
-        judge: the evaluator, bound to the rules.
-        boards: int8 [N, 2, 26], seen by the player about to roll; none finished.
-        threads: most CPU threads to use; None: all cores.
-    Returns:
-        Afterstates int8 [N, 21, 2, 26] and their outcome probabilities float32 [N, 21, K], seen by that player.
-    """
-    outcomes = len(judge.rules.outcomes)
-    best = np.empty((len(boards), len(ROLLS), *boards.shape[1:]), dtype=np.int8)
-    probs = np.empty((len(boards), len(ROLLS), outcomes), dtype=np.float32)
-    for start in range(0, len(boards), _CHUNK):
-        part = boards[start : start + _CHUNK]
-        rolls = np.tile(ROLLS, (len(part), 1))
-        plays, judged = judge.choose_judged(np.repeat(part, len(ROLLS), axis=0), rolls, threads=threads)
-        best[start : start + _CHUNK] = plays.reshape(len(part), len(ROLLS), *boards.shape[1:])
-        probs[start : start + _CHUNK] = judged.reshape(len(part), len(ROLLS), outcomes)
-    return best, probs
 
 
 def probs_luck(probs: Probs, dice: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
@@ -93,6 +70,6 @@ def luck(judge: Judge, boards: Boards, dice: Any, *, threads: int | None = None)
     result = np.zeros(len(boards))
     live = np.flatnonzero(outcome_class(boards, judge.rules) < 0)
     if live.size:
-        _, probs = roll_probs(judge, boards[live], threads=threads)
+        _, probs = best_replies(judge, boards[live], threads=threads)
         result[live] = probs_luck(probs, rolls[live]) @ judge.rules.points.astype(np.float64)
     return result

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from agent.luck import probs_luck, roll_index, roll_probs
+from agent.luck import probs_luck, roll_index
 from agent.ranking import Judge, choose_plays
+from agent.search import best_replies
 from engine.board import Boards, opponent_view
 from engine.movegen import afterstates_of
 from engine.outcome import UNFINISHED, is_finished, outcome_class
@@ -114,7 +115,7 @@ def _play_turn(trials: Trials, boards: Boards, rolls: Dice) -> tuple[Boards, Flo
     judge, config = trials.judge, trials.config
     after, luck = None, np.zeros((len(boards), len(judge.rules.outcomes)))
     if config.variance_reduction:
-        best, probs = roll_probs(judge, boards, threads=trials.threads)
+        best, probs = best_replies(judge, boards, threads=trials.threads)
         luck = probs_luck(probs, rolls)
         after = best[np.arange(len(boards)), roll_index(rolls)]
     if after is None or config.level.plies > 0:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from agent.evaluator import Evaluator
-from agent.luck import luck, probs_luck, roll_index, roll_probs
+from agent.luck import luck, probs_luck, roll_index
+from agent.search import best_replies
 from engine.dice import ROLL_WEIGHTS, ROLLS
 from engine.errors import DiceError
 from engine.rules import get_rules
@@ -47,7 +48,7 @@ def test_luck_in_a_known_bear_off_is_exact() -> None:
 def test_luck_shifts_chances_that_still_sum_to_one() -> None:
     judge = FakeJudge(get_rules("long_classic"))
     boards, dice = random_play(judge.rules, 10, np.random.default_rng(5))
-    best, probs = roll_probs(judge, boards)
+    best, probs = best_replies(judge, boards)
     assert best.shape == (10, 21, 2, 26) and probs.shape == (10, 21, 6)
     np.testing.assert_allclose(probs_luck(probs, dice).sum(axis=1), 0.0, atol=1e-6)
     points = judge.rules.points.astype(np.float64)
