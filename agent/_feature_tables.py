@@ -37,17 +37,18 @@ def reach_table() -> npt.NDArray[np.float32]:
         weight = 1 if die1 == die2 else 2
         table[:, 0] += weight * pips
         table[:, 1] += weight * (pips > beyond)
-    return table / np.array([36 * (8 + 1 / 6), 36], dtype=np.float32)
+    table /= np.array([36 * (8 + 1 / 6), 36], dtype=np.float32)
+    return table
 
 
 def _is_open(masks: Masks, distance: int) -> npt.NDArray[np.bool_]:
-    return masks >> (distance - 1) & 1 == 0  # beyond the window nothing is known to be closed
+    return np.asarray(masks >> (distance - 1) & 1 == 0)  # beyond the window nothing is known to be closed
 
 
 def _furthest(masks: Masks, die1: int, die2: int) -> Masks:
     if die1 == die2:
         opened = np.array([_is_open(masks, die1 * k) for k in range(1, 5)])
-        return die1 * np.logical_and.accumulate(opened).sum(axis=0)
+        return np.asarray(die1 * np.logical_and.accumulate(opened).sum(axis=0))
     first, second = _is_open(masks, die1), _is_open(masks, die2)
     both = (first | second) & _is_open(masks, die1 + die2)
     one = np.maximum(die1 * first, die2 * second)

@@ -10,7 +10,7 @@ from engine._movegen_kernels import new_workspace
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FAIR = 4294967292  # the largest multiple of 36 that 32 bits hold; draws from it up are drawn again
-MAX_TURNS = 5000  # a longer game is cut and its outcome is -1
+MAX_TURNS = 1000  # a longer game is cut and its outcome is -1
 
 
 @njit(cache=True, nogil=True)

@@ -95,9 +95,7 @@ def _both(side: tuple[str, ...]) -> tuple[str, ...]:
 FEATURE_SETS: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
     {"counts_v1": (), "short_v1": _both(_SHORT_SIDE), "long_v1": _both(_LONG_SIDE)}
 )
-_CODES = MappingProxyType(
-    {"counts_v1": kernels.COUNTS_V1, "short_v1": kernels.SHORT_V1, "long_v1": kernels.LONG_V1}
-)
+_CODES = MappingProxyType({"counts_v1": kernels.COUNTS_V1, "short_v1": kernels.SHORT_V1, "long_v1": kernels.LONG_V1})
 
 
 def feature_code(feature_set: str) -> int:

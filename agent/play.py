@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ from engine.board import Boards
 from engine.errors import ConfigError
 from engine.rules import SLOTS, Rules
 from engine.threads import map_slices
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 GAMES_WORTH_A_THREAD = 4
 TURNS_GUESS = 100  # turns of a long game between nets; a short one has about 55
@@ -47,7 +50,8 @@ def game_seeds(seed: int, first: int, count: int) -> npt.NDArray[np.uint64]:
     Returns:
         uint64 [count].
     """
-    states = [np.random.SeedSequence(seed, spawn_key=(i,)).generate_state(1, np.uint64) for i in range(first, first + count)]
+    streams = (np.random.SeedSequence(seed, spawn_key=(game,)) for game in range(first, first + count))
+    states = [stream.generate_state(1, np.uint64) for stream in streams]
     return np.concatenate(states) if states else np.zeros(0, dtype=np.uint64)
 
 
@@ -139,12 +143,12 @@ def _play(
         )
         if done == games:
             break
-        afterstates, values, is_greedy = (_doubled(a) for a in (afterstates, values, is_greedy))
+        afterstates, values, is_greedy = _doubled(afterstates), _doubled(values), _doubled(is_greedy)
     turns = offsets[games]
     return GameRecords(afterstates[:turns], values[:turns], is_greedy[:turns], offsets, outcomes)
 
 
-def _doubled(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def _doubled(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     grown = np.empty((2 * len(array), *array.shape[1:]), dtype=array.dtype)
     grown[: len(array)] = array
     return grown

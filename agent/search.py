@@ -98,4 +98,5 @@ def best_replies(judge: Judge, boards: Boards, *, threads: int | None = None) ->
 
 def mean_over_rolls(probs: Probs) -> Probs:
     """Probabilities before the roll: the mean of float32 [N, 21, K] over the 21 rolls by their chances."""
-    return np.einsum("r,nrk->nk", ROLL_WEIGHTS, probs).astype(np.float32)
+    mean: Probs = np.einsum("r,nrk->nk", ROLL_WEIGHTS, probs).astype(np.float32)
+    return mean

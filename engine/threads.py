@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 from engine.errors import ConfigError
@@ -43,7 +44,7 @@ def map_slices(
         raise ConfigError(f"threads must lie between 1 and {MAX_THREADS}, got {threads}")
     parts = max(1, min(threads, count // max(smallest, 1)))
     edges = [count * i // parts for i in range(parts + 1)]
-    slices = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    slices = [slice(a, b) for a, b in pairwise(edges)]
     if parts == 1:
         return [work(slices[0])]
     return list(_pool(threads, os.getpid()).map(work, slices))
