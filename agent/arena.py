@@ -24,7 +24,7 @@ from agent.match_result import MatchResult, joined
 from agent.players import Player, make_player
 from agent.ranking import Judge
 from agent.rating import Ratings, rate
-from agent.results_file import Entry, MatchKey, ResultsFile
+from agent.results_file import Entry, MatchKey, ResultsFile, read_matches
 from engine.errors import ConfigError
 from engine.rules import Rules, get_rules
 from engine.threads import MAX_THREADS, default_threads
@@ -181,6 +181,30 @@ def run_tournament(
                 )
             )
     return Tournament(rules=bound, seed=seed, matches=tuple(matches), ratings=rate(matches, anchor=anchor))
+
+
+def stored_tournament(path: str | Path, rules: str | Rules | None = None, *, anchor: str | None = None) -> Tournament:
+    """The matches of a results file, with the ratings they give.
+
+    Args:
+        path: a results file.
+        rules: only matches of these rules; None: the file has matches of one variant only.
+        anchor: name of the player rated 0; None: the mean is 0.
+    Raises:
+        RecordError: the file is missing or holds something else.
+        ConfigError: no match of these rules, or matches of several variants and none is named.
+    """
+    matches = read_matches(path)
+    found = list(dict.fromkeys(str(match.rules) for match in matches))
+    if rules is None and len(found) > 1:
+        raise ConfigError(f"{path} has matches of {', '.join(found)}; name the rules to rate")
+    wanted = str(get_rules(rules)) if rules is not None else "".join(found)
+    chosen = [match for match in matches if str(match.rules) == wanted]
+    if not chosen:
+        raise ConfigError(f"{path} has no match of {wanted or 'any rules'}; it has {', '.join(found) or 'none'}")
+    return Tournament(
+        rules=chosen[0].rules, seed=chosen[0].seed, matches=tuple(chosen), ratings=rate(chosen, anchor=anchor)
+    )
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,6 +39,7 @@ def arena(
         Path | None, typer.Option("--results", help="File that finished games are kept in and taken from.")
     ] = None,
     anchor: Annotated[str | None, typer.Option("--anchor", help="The player rated 0; else the mean is 0.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Also write an HTML page with plots here.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let players meet over paired dice: points per game, win rate and ratings, with their errors."""
@@ -48,14 +50,30 @@ def arena(
     tournament = run_tournament(
         fixtures, rules, seed, workers=workers, results=results, show_progress=sys.stderr.isatty(), anchor=anchor
     )
+    show_tournament(tournament, as_json=as_json, report=report, command=command_line())
+
+
+def show_tournament(tournament: Tournament, *, as_json: bool, report: Path | None, command: str) -> None:
+    """All matches and ratings on stdout, as text or JSON, and on an HTML page where one is asked for."""
+    if report is not None:
+        from agent.report import write_report
+
+        write_report(tournament, report, command=command)
     if as_json:
         print_json(_tournament_dict(tournament))
         return
     for match in tournament.matches:
         typer.echo(match.summary() + "\n")
     _print_nets(tournament)
-    if len(players) > 2:
+    if len(tournament.matches) > 1:
         _print_ratings(tournament)
+    if report is not None:
+        typer.echo(f"report written to {report}")
+
+
+def command_line() -> str:
+    """The command that is running, to be repeated."""
+    return shlex.join(["nardy", *sys.argv[1:]])
 
 
 def referee(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from agent.levels import Level, as_level
+from agent.net import NETS_FOLDER, shipped_net
 from agent.players import BasePlayer, Dice
 from agent.ranking import Judge, choose_plays
 from engine.board import Boards
@@ -37,6 +38,9 @@ class NetPlayer(BasePlayer):
 def net_player(argument: str, rules: Rules) -> NetPlayer:
     """A player from the text behind `net`: empty, `PATH`, `@Nply` or `PATH@Nply`.
 
+    Args:
+        argument: PATH is a file, or the name of a shipped net such as one of the ladder.
+        rules: the exact variant.
     Raises:
         PlayerError: a level that cannot be read.
         NetError: a net that cannot be read or does not fit the rules.
@@ -49,11 +53,20 @@ def net_player(argument: str, rules: Rules) -> NetPlayer:
         level = as_level(level_text or 0)
     except ConfigError as error:
         raise PlayerError(f"player net{':' if path else ''}{argument}: {error}") from error
-    judge = load_evaluator(rules, path or None)
-    return player_of(judge, level, shown=f"net:{path}" if path else "net", path=path or None)
+    file = _net_file(path) if path else shipped_net(rules)
+    judge = load_evaluator(rules, file)
+    return player_of(judge, level, shown=f"net:{path}" if path else "net", path=file)
 
 
-def player_of(judge: Judge, level: Level, *, shown: str | None = None, path: str | None = None) -> NetPlayer:
+def _net_file(path: str) -> Path:
+    """The file of a net: the path itself, or else the shipped net of that name."""
+    named = [folder / f"{path}.safetensors" for folder in (NETS_FOLDER, NETS_FOLDER / "ladder")]
+    if not Path(path).exists() and re.fullmatch(r"[\w.-]+", path, re.ASCII):
+        return next((file for file in named if file.is_file()), Path(path))
+    return Path(path)
+
+
+def player_of(judge: Judge, level: Level, *, shown: str | None = None, path: Path | None = None) -> NetPlayer:
     """A player from an evaluator that is already loaded.
 
     Args:
@@ -64,7 +77,7 @@ def player_of(judge: Judge, level: Level, *, shown: str | None = None, path: str
     """
     info: dict[str, Any] = {"net": judge.net_name, "plies": level.plies}
     if path is not None:
-        info["sha256"] = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+        info["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     if level.plies:
         info["filters"] = ",".join(str(f) for f in level.filters[: level.plies])
     return NetPlayer(

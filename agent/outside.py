@@ -1,9 +1,4 @@
-"""Players that are not ours: how their answers are checked, and a player's own Python callable.
-
-The rule for a failing player: one that crashes, exceeds its time or answers illegally forfeits that game, which
-counts as lost by a gammon (mars). The tournament goes on; after `MAX_FAILURES` failures of a program, all of its
-remaining games in that chunk are forfeited without asking it again.
-"""
+"""Players that are not ours: how their answers are checked, what a failure costs, and a callable of one's own."""
 
 from __future__ import annotations
 
@@ -25,12 +20,15 @@ from engine.errors import PlayerError
 from engine.movegen import Offsets, afterstates_of
 from engine.rules import SLOTS, Rules
 
-MAX_FAILURES = 3
-FAULT_KINDS = ("crash", "timeout", "illegal")
+FORFEIT_RULE = (
+    "A player that crashes, exceeds its time or answers illegally forfeits that game, which counts as lost by a gammon "
+    "(mars). It is asked again in its other games; a program that fails three times in a row is given up and forfeits "
+    "what is left of the match."
+)
 
 
 class Fault(NamedTuple):
-    """Why a game was forfeited: `crash`, `timeout` or `illegal`, and one line of detail."""
+    """Why a game was forfeited (`FORFEIT_RULE`): `crash`, `timeout` or `illegal`, and one line of detail."""
 
     kind: str
     detail: str

@@ -95,9 +95,14 @@ def test_text_of_a_net_player_carries_path_and_depth(monkeypatch, tmp_path):
         asked.append((str(rules), net))
         return FakeJudge(rules)
 
-    import agent.evaluator
-
-    monkeypatch.setattr(agent.evaluator, "load_evaluator", load)
+    shipped = tmp_path / "nets" / "short.safetensors"
+    older = tmp_path / "nets" / "ladder" / "short-old.safetensors"
+    older.parent.mkdir(parents=True)
+    shipped.write_bytes(b"shipped")
+    older.write_bytes(b"older")
+    monkeypatch.setattr("agent.evaluator.load_evaluator", load)
+    monkeypatch.setattr("agent.net_players.NETS_FOLDER", shipped.parent)
+    monkeypatch.setattr("agent.net_players.shipped_net", lambda rules: shipped)
     path = tmp_path / "a net.safetensors"
     path.write_bytes(b"weights")
     rules = RULES["short"]
@@ -105,7 +110,8 @@ def test_text_of_a_net_player_carries_path_and_depth(monkeypatch, tmp_path):
     assert make_player("net@2ply", rules).name == "net@2ply"
     player = make_player(f"net:{path}@1ply", rules)
     assert player.name == f"net:{path}@1ply" and len(player.info["sha256"]) == 16
-    assert [net for _, net in asked] == [None, None, str(path)]
+    assert make_player("net:short-old@1ply", rules).name == "net:short-old@1ply"
+    assert [net for _, net in asked] == [shipped, shipped, path, older]
     with pytest.raises(PlayerError, match="0 to 3 plies"):
         make_player("net@9ply", rules)
 

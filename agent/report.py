@@ -1,0 +1,190 @@
+"""A tournament as one HTML page: who played what, tables, ratings and plots, with all that is needed to repeat it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from agent.arena import Tournament, versions
+from agent.match_result import MatchResult, Mean, fault_counts
+from agent.outside import FORFEIT_RULE
+from engine.whole_file import write_whole
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.wide { overflow-x: auto; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+th { font-weight: 600; } .even { opacity: .45; } .sure { font-weight: 700; }
+figure { margin: 1rem 0; background: #fff; border-radius: 6px; padding: .5rem; }
+figure svg { width: 100%; height: auto; }
+"""
+
+
+def write_report(tournament: Tournament, path: str | Path, *, command: str | None = None) -> None:
+    """Write `tournament_html` to a file, whole or not at all.
+
+    Args:
+        tournament: what was played.
+        path: the HTML file.
+        command: the command line that repeats it, shown on the page.
+    Raises:
+        OSError: the file cannot be written.
+        ModuleNotFoundError: matplotlib is not installed (extra `report`).
+    """
+    write_whole(path, tournament_html(tournament, command=command).encode())
+
+
+def tournament_html(tournament: Tournament, *, command: str | None = None, with_plots: bool = True) -> str:
+    """One page without outside parts.
+
+    Args:
+        tournament: what was played.
+        command: the command line that repeats it.
+        with_plots: whether to draw; needs matplotlib.
+    """
+    matches = tournament.matches
+    games = sum(match.games for match in matches)
+    title = f"Arena: {games} games of {tournament.rules}"
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        _facts(tournament, command),
+        "<h2>Matches</h2>",
+        "<p>Points per game (ppg) and wins of the player named first, with standard errors over pairs of games. Bold: "
+        "zero lies outside the 95 % interval.</p>",
+        _table(_match_head(matches), [_match_row(match) for match in matches]),
+    ]
+    if len(matches) > 1:
+        parts += ["<h2>Everyone against everyone</h2><p>Points per game of the row against the column.</p>"]
+        parts += [_crosstable(tournament)]
+    parts += ["<h2>Ratings</h2>", _ratings_table(tournament)]
+    if with_plots:
+        parts += _plots(tournament)
+    parts += ["<h2>Outcomes</h2>", _outcome_table(matches), _forfeits(matches), "<h2>Players</h2>", _players(matches)]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def _facts(tournament: Tournament, command: str | None) -> str:
+    shown = {"rules": str(tournament.rules), "seed": str(tournament.seed)}
+    shown["dice"] = "paired: each sequence is played twice with seats swapped"
+    shown["versions"] = ", ".join(f"{name} {version}" for name, version in versions().items())
+    shown["written"] = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    if command:
+        shown["command"] = command
+    cells = [f'<tr><td>{name}</td><td class="text">{escape(text)}</td></tr>' for name, text in shown.items()]
+    return f"<table>{''.join(cells)}</table>"
+
+
+def _match_head(matches: Sequence[MatchResult]) -> list[str]:
+    luck = ["ppg less luck", "wins less luck"] if any(match.luck is not None for match in matches) else []
+    return ["match", "games", "ppg", "95 %", "wins", *luck, "turns", "games/s", "games to decide"]
+
+
+def _match_row(match: MatchResult) -> list[str]:
+    low, high = match.ppg_mean.interval
+    sure = "sure" if low > 0 or high < 0 else ""
+    adjusted = []
+    if match.adjusted_ppg is not None and match.adjusted_win_rate is not None:
+        adjusted = [_signed(match.adjusted_ppg), _percent(match.adjusted_win_rate)]
+    decide = match.games_to_decide
+    return [
+        f"{escape(match.a)} : {escape(match.b)}",
+        str(match.games),
+        f'<span class="{sure}">{_signed(match.ppg_mean)}</span>',
+        f"{low:+.3f} to {high:+.3f}" if math.isfinite(low) else "",
+        _percent(match.win_rate_mean),
+        *adjusted,
+        f"{match.turns_per_game:.1f}",
+        f"{match.games_per_s:.1f}",
+        "" if decide is None else str(decide),
+    ]
+
+
+def _crosstable(tournament: Tournament) -> str:
+    names = [rating.player for rating in tournament.ratings.players]
+    cells: dict[tuple[str, str], str] = {}
+    for match in tournament.matches:
+        mean = match.ppg_mean
+        cells[match.a, match.b] = _signed(mean)
+        cells[match.b, match.a] = _signed(Mean(-mean.value, mean.se))
+    rows = [
+        [escape(row), *('<span class="even">·</span>' if row == col else cells.get((row, col), "") for col in names)]
+        for row in names
+    ]
+    return _table(["", *(escape(name) for name in names)], rows)
+
+
+def _ratings_table(tournament: Tournament) -> str:
+    rows = [
+        [escape(r.player), f"{r.elo:+.0f} ± {r.se:.0f}", str(r.games), f"{100 * r.score:.1f} %", f"{r.ppg:+.3f}"]
+        for r in tournament.ratings.players
+    ]
+    anchor = tournament.ratings.anchor
+    text = f"Bradley-Terry on the Elo scale, {escape(anchor) if anchor else 'the mean'} = 0, with standard errors."
+    return f"<p>{text}</p>" + _table(["player", "Elo", "games", "score", "ppg"], rows)
+
+
+def _plots(tournament: Tournament) -> list[str]:
+    from agent import report_plots as plots
+
+    drawn = [plots.ratings_svg(tournament.ratings)] if len(tournament.ratings.players) > 2 else []
+    drawn += [plots.progress_svg(tournament.matches), plots.outcomes_svg(tournament.matches)]
+    drawn.append(plots.turns_svg(tournament.matches))
+    return [f"<figure>{svg}</figure>" for svg in drawn]
+
+
+def _outcome_table(matches: Sequence[MatchResult]) -> str:
+    names = list(dict.fromkeys(name for match in matches for name in match.outcome_counts))
+    rows = [
+        [f"{escape(m.a)} : {escape(m.b)}", *(str(m.outcome_counts.get(name, 0)) for name in names)] for m in matches
+    ]
+    return _table(["match", *(name.replace("_", " ") for name in names)], rows)
+
+
+def _forfeits(matches: Sequence[MatchResult]) -> str:
+    counts = fault_counts([fault for match in matches for fault in match.faults])
+    if not counts:
+        return ""
+    first = {f"{f.player} ({f.kind})": f.detail for match in reversed(matches) for f in reversed(match.faults)}
+    rows = [[escape(name), str(count), escape(first[name][:120])] for name, count in counts.items()]
+    return f"<h2>Forfeited games</h2><p>{escape(FORFEIT_RULE)}</p>" + _table(["player", "games", "the first"], rows)
+
+
+def _players(matches: Sequence[MatchResult]) -> str:
+    info: dict[str, dict[str, Any]] = {}
+    for match in matches:
+        info[match.a] = match.info.get("a", {})
+        info[match.b] = match.info.get("b", {})
+    rows = [
+        [escape(name), escape(", ".join(f"{key} {value}" for key, value in said.items() if key != "name"))]
+        for name, said in info.items()
+    ]
+    return _table(["player", "plays with"], rows)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    header = "".join(f"<th>{cell}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _signed(mean: Mean) -> str:
+    return f"{mean.value:+.4f} ± {mean.se:.4f}" if math.isfinite(mean.se) else f"{mean.value:+.4f}"
+
+
+def _percent(mean: Mean) -> str:
+    return f"{100 * mean.value:.1f} % ± {100 * mean.se:.1f}" if math.isfinite(mean.se) else f"{100 * mean.value:.1f} %"
