@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -31,10 +32,11 @@ from training.checkpoint import (
 )
 from training.config import StageConfig, TrainConfig
 from training.curves import Metric, append_metrics, drop_metrics_after, plot_curve
-from training.evaluation import strength_metrics
+from training.evaluation import StrengthCheck, strength_text
+from training.grow import grown_net
 from training.learner import Learner, rate_at
 from training.selfplay import Samples, play_round
-from training.value_net import Shape, ValueNet, flat_from_net, net_from_flat
+from training.value_net import Shape, ValueNet, flat_from_net, net_from_flat, shape_of
 
 NET_FILE = "net.safetensors"
 WEIGHTS_STREAM, ORDER_STREAM, DICE_STREAM = range(3)  # spawn keys below the run's seed
@@ -98,6 +100,7 @@ class Run:
             hidden=config.net.hidden,
             outcomes=len(self.rules.outcomes),
         )
+        self.check = StrengthCheck(self.rules, config.check, options.referee, threads=options.threads)
         self.value_net = ValueNet(self.shape, options.device)
         self.value_net.initialize(np.random.default_rng(_stream(config.seed, WEIGHTS_STREAM)))
         self.learner = Learner(self.value_net)
@@ -106,13 +109,16 @@ class Run:
         self.dice_seed = int(_stream(config.seed, DICE_STREAM).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
     def start_from(self, net: Net) -> None:
-        """Begin with the weights of a finished net.
+        """Begin with the weights of a finished net, grown where this run's net is larger.
 
         Raises:
-            ConfigError: the net has another shape or belongs to another game.
+            ConfigError: the net is larger somewhere, has other features, or belongs to another game.
         """
         if net.game != self.rules.game.name:
             raise ConfigError(f"net {net.name} plays {net.game} nardy, this run trains {self.rules.game.name} nardy")
+        if shape_of(net) != self.shape:
+            fresh = net_from_flat(self.value_net.flat, self.shape, self.rules, "fresh")
+            net = grown_net(net, fresh, self.shape)
         self.value_net.load_flat(flat_from_net(net, self.shape))
         self.learner.restart_average()
         self.player = flat_vector(self.value_net.flat)
@@ -200,14 +206,11 @@ class Run:
         bar.set_postfix(loss=f"{loss:.4f}", refresh=False)
 
     def _strength(self, bar: Any) -> list[Metric]:
-        metrics = strength_metrics(
-            self.net(), self.rules, self.config.check, self.options.referee, threads=self.options.threads
-        )
-        for metric in metrics:
-            metric.update(round=self.rounds_done, games=self.games, seconds=round(self.seconds, 3))
+        metrics = self.check.metrics(self.net())
         if metrics and not self.options.is_quiet:
-            bar.write(f"{self.games} games: " + ", ".join(str(m.get("text", m["kind"])) for m in metrics))
-        return metrics
+            bar.write(f"{self.games} games: {strength_text(metrics)}", file=sys.stderr)
+        stamp = {"round": self.rounds_done, "games": self.games, "seconds": round(self.seconds, 3)}
+        return [metric | stamp for metric in metrics]
 
     def net(self) -> Net:
         """The net as it would be exported now: the averaged weights, with the run's story in its metadata."""
