@@ -25,7 +25,8 @@ class Match:
         enforce: as in `Session`.
         next_first: who starts every game but the first: `toss`, the `winner` of the last game (after a draw, a toss)
             or players in turn (`alternate`). The first game begins with a toss.
-        score: points before the first game, for a match that is taken up again.
+        score: points before the current game, and
+        game_number: its number, for a match that is taken up again.
     Raises:
         RulesError, SessionError: an argument outside its range.
     """
@@ -38,6 +39,7 @@ class Match:
         enforce: str = "strict",
         next_first: str = "toss",
         score: Sequence[float] = (0, 0),
+        game_number: int = 1,
     ) -> None:
         self.rules = get_rules(rules)
         if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
@@ -48,6 +50,7 @@ class Match:
             raise SessionError(f"the score before a game must lie below {length}, got {list(score)}", "bad_value")
         self.length, self.enforce, self.next_first = length, enforce, next_first
         self.start_score = (float(score[0]), float(score[1]))
+        self._first_number = game_number
         self.finished: list[GameResult] = []
         self.game = Session(self.rules, enforce=enforce)
 
@@ -75,7 +78,7 @@ class Match:
     @property
     def game_number(self) -> int:
         """Number of the current game, from 1."""
-        return len(self.finished) + 1
+        return self._first_number + len(self.finished)
 
     def start_next_game(self) -> Session:
         """Begin the next game.

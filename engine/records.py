@@ -38,6 +38,7 @@ from engine.errors import NardyError, RecordError, RulesError
 from engine.events import ENFORCE, EVENTS
 from engine.rules import get_rules
 from engine.session import Session
+from engine.whole_file import write_whole
 
 FORMAT = "nardy-record"
 VERSION = 1
@@ -144,7 +145,7 @@ class RecordWriter:
         try:
             if path.exists():
                 raise RecordError(f"record {path} exists already; continue it with --resume, or name another file")
-            _write_whole(path, _line(values))
+            write_whole(path, _line(values))
             return cls(path, clock, values["time"])
         except OSError as error:
             raise RecordError(f"record {path} cannot be written: {error.strerror}") from error
@@ -212,23 +213,6 @@ def parse_record(data: bytes, name: str = "record") -> Record:
 
 def _line(values: Mapping[str, Any]) -> bytes:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.rename(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _json(line: bytes, name: str, number: int) -> Any:

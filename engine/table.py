@@ -29,12 +29,20 @@ class Table:
         session: the game.
         dice: where dice come from; None: they are typed in (`throw` needs them).
         writer: the record, if one is kept.
+        header: what the record says of the game.
     """
 
-    def __init__(self, session: Session, dice: DiceSource | None = None, writer: RecordWriter | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        dice: DiceSource | None = None,
+        writer: RecordWriter | None = None,
+        header: Header | None = None,
+    ) -> None:
         self.session = session
         self.dice = dice
         self.writer = writer
+        self.header = header
 
     @classmethod
     def create(
@@ -58,7 +66,7 @@ class Table:
         header = Header(**{**vars(header), "dice": dice_header(dice)})
         session = header.new_session()
         writer = None if record is None else RecordWriter.create(record, header, clock)
-        table = cls(session, dice, writer)
+        table = cls(session, dice, writer, header)
         if isinstance(dice, FairDice):
             if writer is not None:
                 _keep_secret(writer.path, dice)
@@ -73,7 +81,7 @@ class Table:
             RecordError: no valid record, or the secret of its verifiable dice is missing.
         """
         writer, read = RecordWriter.resume(record, clock)
-        table = cls(read.replay(), _dice_of(read, writer.path), writer)
+        table = cls(read.replay(), _dice_of(read, writer.path), writer, read.header)
         table._complete_proof({str(event["event"]) for event in read.events})
         return table, read
 

@@ -5,6 +5,7 @@ Source: RULES.md 8. A turn may be changed until it is committed, and only the bo
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +13,14 @@ import numpy as np
 from engine.board import Boards, as_boards
 from engine.dice import Roll
 from engine.errors import PositionError, SessionError
-from engine.legality import why_illegal
+from engine.legality import Move, MovesGoal, why_illegal
 from engine.movegen import afterstates_of
-from engine.reason import Reason
+from engine.reason import Reason, move_text
 from engine.rules import BAR, CHECKERS, HEAD, OFF, Rules
 from engine.steps import (
     BoardGoal,
     Dice,
+    Line,
     Step,
     apply_step,
     dice_given,
@@ -126,6 +128,40 @@ class Turn:
     def route(self, afterstate: Boards) -> tuple[Step, ...]:
         """Steps from the start of the turn to a legal afterstate, in an order that is legal step by step."""
         return route_to(self._playable(self.start), self.dice, self._playable(afterstate), self.rules)
+
+    def find_steps(self, moves: Sequence[Move], strict: bool) -> tuple[Step, ...] | None:
+        """Steps with the dice left that make moves (start, end), each by one die or more, in any order.
+
+        Args:
+            moves: as the mover counts points; 25 the bar, 0 off.
+            strict: as for `next_steps`.
+        """
+        for line in self._lines(moves):
+            left = self.dice_left
+            for step in line.steps:
+                left = _without(left, step.die)
+            if not strict or self._leads_to_legal(self._real(line.board), left):
+                return line.steps
+        return None
+
+    def why_no_steps(self, moves: Sequence[Move]) -> Reason | None:
+        """The rule that keeps `find_steps` from finding steps under `strict`, or None when it finds them."""
+        if self.find_steps(moves, strict=True) is not None:
+            return None
+        for start, end in moves:
+            if end >= start:
+                return Reason("backwards", {"start": start, "end": end})
+        lines = list(self._lines(moves, allow_faults=True))
+        if not lines:
+            given = " ".join(move_text(*move) for move in moves)
+            return Reason("die_not_available", {"given": given, "dice": list(self.dice_left or self.dice)})
+        best = min(lines, key=lambda line: len(line.faults))
+        return best.faults[0] if best.faults else self.why_wrong(self._real(best.board))
+
+    def _lines(self, moves: Sequence[Move], *, allow_faults: bool = False) -> Iterator[Line]:
+        board, goal = self._playable(self.board), MovesGoal(tuple(sorted(moves, reverse=True)))
+        head_left = self._head_left(self.board)
+        return find_lines(board, self.dice_left, goal, self.rules, head_left, allow_faults=allow_faults)
 
     def step(self, start: int, die: int) -> Step:
         """Play a step that `why_not` does not refuse."""
