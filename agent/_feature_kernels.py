@@ -163,8 +163,9 @@ def short_side(cells, own, made, blots, held, made_other, held_other, rear, rear
         closed |= 1 << (25 - lowest_bit(rest))
         rest &= rest - 1
     moves, dead = 0, 0
+    movers = held if rear < 25 else 1 << 25  # from the bar first
     for die in range(1, 7):
-        free = bit_count(held & ~(closed << die) & ~((2 << die) - 1))
+        free = bit_count(movers & ~(closed << die) & ~((2 << die) - 1))
         moves += free
         dead += free == 0
     out[24] = moves / 30.0
@@ -282,11 +283,8 @@ def long_side(cells, own, held, held_other, rear_other, out):
     window = ahead(obstacles, rear)
     out[13] = REACH[window, 0]
     out[14] = REACH[window, 1]
-    dead = 0
     for die in range(1, 7):
-        free = bit_count(held & ~(closed << die) & ~((2 << die) - 1))
-        out[14 + die] = free / 8.0
-        dead += free == 0
+        out[14 + die] = bit_count(held & ~(closed << die) & ~((2 << die) - 1)) / 8.0
     route = shifted(held)  # my points where the other side has to pass
     front = route & ((1 << rear_other) - 1)
     run = longest_run(front)

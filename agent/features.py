@@ -49,7 +49,7 @@ _SHORT_SIDE = (
     "back_held",  # sum of (1 - travel) of checkers on 13.. / 3
     "blockade_mean",  # mean travel of an opposing checker on his 19..25
     "blockade_least",  # the least of these
-    "moves",  # sources that can move, summed over the six dice / 30
+    "moves",  # sources that can move (the bar alone while it is held), summed over the six dice / 30
     "dead_dice",  # dice that move nothing / 6
     "in_contact",  # checkers that an opposing one may still meet / 15
     "back",  # checkers on 13.. / 5
