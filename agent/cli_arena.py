@@ -118,7 +118,8 @@ def _print_nets(tournament: Tournament) -> None:
 
 
 def _info_lines(infos: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return [f"{name}: " + ", ".join(f"{k} {v}" for k, v in info.items()) for name, info in infos.items() if info]
+    facts = {name: {k: v for k, v in info.items() if k != "name"} for name, info in infos.items()}
+    return [f"{name}: " + ", ".join(f"{k} {v}" for k, v in known.items()) for name, known in facts.items() if known]
 
 
 def _tournament_dict(tournament: Tournament) -> dict[str, Any]:
