@@ -101,19 +101,19 @@ def test_figures_are_the_same_for_any_number_of_workers(preset: str) -> None:
 
 @pytest.mark.parametrize("preset", ["short", "long_classic"])
 def test_variance_reduction_keeps_the_mean_and_cuts_the_error(preset: str) -> None:
-    """At 1,080 trials the means differ by less than three of their joint standard errors (0.03 points or so)."""
+    """At 360 trials the means differ by less than three of their joint standard errors (0.06 points or so)."""
     rules = get_rules(preset)
-    plain = rolled(rules, race(rules)[:1], trials=1080, variance_reduction=False).candidates[0]
-    reduced = rolled(rules, race(rules)[:1], trials=1080).candidates[0]
+    plain = rolled(rules, race(rules)[:1], trials=360, variance_reduction=False).candidates[0]
+    reduced = rolled(rules, race(rules)[:1], trials=360).candidates[0]
     assert abs(plain.equity - reduced.equity) < 3 * np.hypot(plain.se, reduced.se)
     assert reduced.se < 0.7 * plain.se  # what the fake judge's crude chances allow
-    other = rolled(rules, race(rules)[:1], trials=1080, seed=9).candidates[0]
+    other = rolled(rules, race(rules)[:1], trials=360, seed=9).candidates[0]
     assert 0.0 < abs(other.equity - reduced.equity) < 3 * np.hypot(other.se, reduced.se)
 
 
 def test_the_stated_error_is_that_of_repeated_rollouts() -> None:
     rules = get_rules("short")
-    runs = [rolled(rules, race(rules)[:1], trials=72, seed=seed).candidates[0] for seed in range(40)]
+    runs = [rolled(rules, race(rules)[:1], trials=36, seed=seed).candidates[0] for seed in range(40)]
     spread = np.std([r.equity for r in runs], ddof=1)
     stated = np.mean([r.se for r in runs])
     assert 0.6 < spread / stated < 1.35  # 39 degrees of freedom: within 0.78..1.22 in 95 of 100; strata lower it
@@ -176,12 +176,12 @@ def test_a_last_turn_in_the_middle_of_the_trial_counts_too() -> None:
 def test_a_rule_stops_once_the_best_is_clear_and_not_before_the_minimum() -> None:
     rules = get_rules("short")
     candidates = np.stack([board_of({1: 1}, {6: 3}), board_of({6: 3}, {6: 3})])
-    result = rolled(rules, candidates, trials=3600, stop_at_joint_se=2.33, min_trials=700)
+    result = rolled(rules, candidates, trials=2000, stop_at_joint_se=2.33, min_trials=700)
     assert result.stopped == "rule" and 700 <= result.trials < 1400
     assert result.candidates[0].index == 0
     loose = rolled(rules, race(rules)[:1], trials=3600, stop_at_se=0.5, min_trials=36)
     assert loose.stopped == "rule" and loose.trials < 3600
-    assert rolled(rules, race(rules)[:1], trials=1368, stop_at_se=1e-9).stopped == "trials"
+    assert rolled(rules, race(rules)[:1], trials=72, stop_at_se=1e-9, min_trials=1).stopped == "trials"
 
 
 def test_ctrl_c_returns_what_was_played_so_far() -> None:
@@ -193,7 +193,7 @@ def test_ctrl_c_returns_what_was_played_so_far() -> None:
         if len(seen) == 2:
             raise KeyboardInterrupt
 
-    result = rolled(rules, race(rules), trials=3600, watch=interrupt)
+    result = rolled(rules, race(rules), trials=2600, watch=interrupt)
     assert result.stopped == "interrupt" and result.trials == seen[-1] < 3600
     assert all(c.se > 0.0 for c in result.candidates)
     assert_fits(result.to_dict(), SCHEMAS["rollout"])
@@ -215,7 +215,6 @@ def test_a_watcher_can_stop_a_rollout() -> None:
 
 
 def test_deeper_trials_choose_by_looking_ahead() -> None:
-    pytest.importorskip("agent.search", reason="n-ply search is not there yet")
     rules = get_rules("short")
     judge = Evaluator(small_net("short"), rules)
     config = RolloutConfig(trials=36, level=Level(plies=1))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-import agent
 from agent.levels import DEFAULT_FILTERS, Level, PlyFilter, as_level
 from agent.ranking import choose_plays, rank_plays
 from agent.schema import SCHEMAS
@@ -30,7 +26,7 @@ def judge(request: pytest.FixtureRequest) -> FakeJudge:
     return FakeJudge(get_rules(request.param))
 
 
-def slow_plies(judge, afterstates, plies, *, threads=None):
+def slow_plies(judge, afterstates, plies):
     """DESIGN.md section 2 word for word: mean over the opponent's 21 rolls of his reply's value a ply lower."""
     if plies == 0:
         return judge.outcome_probs(afterstates)
@@ -43,13 +39,6 @@ def slow_plies(judge, afterstates, plies, *, threads=None):
         replies = judge.choose(boards, ROLLS)
         result[row] = opponent_probs((ROLL_WEIGHTS @ slow_plies(judge, replies, plies - 1)).astype(np.float32))
     return result
-
-
-@pytest.fixture
-def slow_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    stub = SimpleNamespace(plies_probs=slow_plies)
-    monkeypatch.setitem(sys.modules, "agent.search", stub)
-    monkeypatch.setattr(agent, "search", stub, raising=False)
 
 
 def start_of(judge: FakeJudge):
@@ -116,7 +105,6 @@ def test_the_scoring_chosen_at_call_time_ranks_the_plays(judge: FakeJudge) -> No
     assert answer[0].equity == pytest.approx(2 * wins - 1, abs=1e-6)
 
 
-@pytest.mark.usefixtures("slow_search")
 def test_deeper_plays_are_the_mean_over_the_replies_and_stand_first(judge: FakeJudge) -> None:
     board, roll = random_play(judge.rules, 60, np.random.default_rng(6))
     filters = (PlyFilter(keep=3, within=99.0), PlyFilter(keep=2, within=99.0), DEFAULT_FILTERS[2])
@@ -127,7 +115,6 @@ def test_deeper_plays_are_the_mean_over_the_replies_and_stand_first(judge: FakeJ
         np.testing.assert_allclose(s.probs, slow_plies(judge, s.afterstate[None], plies)[0], atol=1e-6)
 
 
-@pytest.mark.usefixtures("slow_search")
 def test_a_loss_compares_plays_at_one_and_the_same_ply(judge: FakeJudge) -> None:
     board, roll = random_play(judge.rules, 60, np.random.default_rng(6))
     answer = suggest(board[41], roll[41], judge.rules, judge, plies=1, filters="3:99", top=None)
@@ -138,7 +125,6 @@ def test_a_loss_compares_plays_at_one_and_the_same_ply(judge: FakeJudge) -> None
     assert [s.equity_loss for s in answer[:3]] == pytest.approx([answer[0].equity - s.equity for s in answer[:3]])
 
 
-@pytest.mark.usefixtures("slow_search")
 def test_a_filter_lets_through_only_plays_near_the_best(judge: FakeJudge) -> None:
     board, roll = random_play(judge.rules, 60, np.random.default_rng(6))
     wide = suggest(board[41], roll[41], judge.rules, judge, plies=0, top=None)
@@ -149,7 +135,6 @@ def test_a_filter_lets_through_only_plays_near_the_best(judge: FakeJudge) -> Non
     assert answer.to_dict()["filters"] == [f"99:{within:g}"]
 
 
-@pytest.mark.usefixtures("slow_search")
 def test_chosen_plays_are_the_first_suggestions(judge: FakeJudge) -> None:
     boards, dice = random_play(judge.rules, 12, np.random.default_rng(8))
     level = as_level(1, "4:0.5")
