@@ -55,12 +55,15 @@ def run(commands: typer.Typer, name: str, arguments: Sequence[str] | None = None
         text = error_line(error)
         if text is None:
             raise
-        print(f"{name}: {text}", file=sys.stderr)
+        print(text if text.startswith("Usage:") else f"{name}: {text}", file=sys.stderr)
         return EXIT_BAD_INPUT
 
 
 def error_line(error: Exception) -> str | None:
-    """What a user is told of an error that he can cause, in one line; None for a fault of the program."""
+    """What a user is told of an error that he can cause; None for a fault of the program.
+
+    One line, except for the help page of a group of commands that was called without one.
+    """
     from engine.errors import NardyError
 
     if isinstance(error, NardyError):
@@ -70,7 +73,8 @@ def error_line(error: Exception) -> str | None:
     if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(str(error.name).partition(".")[0])):
         return f"{error.name} is not installed; it comes with the extra {extra}: pip install 'nardy[{extra}]'"
     if hasattr(error, "format_message"):  # a usage error; its class has no public name in every version of typer
-        return " ".join(str(error.format_message()).split())
+        message = str(error.format_message())
+        return message if message.startswith("Usage:") else " ".join(message.split())
     return None
 
 
