@@ -37,7 +37,7 @@ install_extras() (
   echo "nardy: setting up $venv (once; a minute or a few) ..."
   "$venv/bin/python" -m pip --version >/dev/null 2>&1 9>&- || "$python" -m venv "$venv" 9>&-
   rm -f -- "$venv/.nardy-$1"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+  "$venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check \
     --constraint "$root/scripts/constraints.txt" --editable "$root[$2]" 9>&-
   echo "$(venv_state) $2" >"$venv/.nardy-$1.new"
   mv -f -- "$venv/.nardy-$1.new" "$venv/.nardy-$1"
