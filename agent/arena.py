@@ -80,6 +80,7 @@ def play_match(
     workers: int | None = None,
     results: ResultsFile | None = None,
     progress: Progress | None = None,
+    keep_plays: bool = False,
 ) -> MatchResult:
     """A match of paired games between two players.
 
@@ -93,14 +94,17 @@ def play_match(
             such players are made once in each process, which needs them given as text.
         results: file that finished chunks are taken from and added to.
         progress: called with the number of games finished after each chunk.
+        keep_plays: whether the result also holds every roll and afterstate; a results file holds none.
     Raises:
         PlayerError, RulesError, NetError, ConfigError: bad input.
     """
+    if keep_plays and results is not None:
+        raise ConfigError("plays are not kept in a results file; leave out one of results and keep_plays")
     luck_name = luck if luck is None or isinstance(luck, str) else luck.net_name
     config = MatchConfig(pairs=pairs, seed=seed, luck=luck_name, workers=workers)
     bound = get_rules(rules)
     with _both(a, b, bound) as (first, second):
-        match = _Match(first, second, (a, b), bound, config, _luck_judge(luck, bound), results)
+        match = _Match(first, second, (a, b), bound, config, _luck_judge(luck, bound), results, keep_plays)
         return match.play(progress or (lambda games: None))
 
 
@@ -216,6 +220,7 @@ class _Match:
     config: MatchConfig
     judge: Judge | None
     results: ResultsFile | None
+    keep_plays: bool
 
     def play(self, progress: Progress) -> MatchResult:
         spans = list(_spans(self.config.pairs, min(_chunk_pairs(self.a), _chunk_pairs(self.b))))
@@ -251,16 +256,19 @@ class _Match:
         by_text = all(isinstance(player, str) for player in self.given)
         if workers < 2 or not (is_shared or by_text):
             for span in spans:
-                yield _timed_chunk(self.a, self.b, self.config.seed, span, self.judge)
+                yield _timed_chunk(self.a, self.b, self.config.seed, span, self.judge, self.keep_plays)
             return
         pool: Executor
         if is_shared:
             pool = ThreadPoolExecutor(workers)
-            tasks = [pool.submit(_timed_chunk, self.a, self.b, self.config.seed, span, self.judge) for span in spans]
+            tasks = [
+                pool.submit(_timed_chunk, self.a, self.b, self.config.seed, span, self.judge, self.keep_plays)
+                for span in spans
+            ]
         else:
             pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
             text = (str(self.given[0]), str(self.given[1]), str(self.rules), self.config.luck)
-            tasks = [pool.submit(_chunk_by_text, text, self.config.seed, span) for span in spans]
+            tasks = [pool.submit(_chunk_by_text, text, self.config.seed, span, self.keep_plays) for span in spans]
         try:
             for task in as_completed(tasks):
                 yield task.result()
@@ -268,9 +276,11 @@ class _Match:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _timed_chunk(a: Player, b: Player, seed: int, span: tuple[int, int], judge: Judge | None) -> tuple[Chunk, float]:
+def _timed_chunk(
+    a: Player, b: Player, seed: int, span: tuple[int, int], judge: Judge | None, keep_plays: bool
+) -> tuple[Chunk, float]:
     start = time.perf_counter()
-    chunk = play_chunk(a, b, seed, *span, judge=judge)
+    chunk = play_chunk(a, b, seed, *span, judge=judge, keep_plays=keep_plays)
     return chunk, time.perf_counter() - start
 
 
@@ -280,9 +290,11 @@ def _players_by_text(a: str, b: str, rules: str, luck: str | None) -> tuple[Play
     return make_player(a, bound), make_player(b, bound), _luck_judge(luck, bound)
 
 
-def _chunk_by_text(text: tuple[str, str, str, str | None], seed: int, span: tuple[int, int]) -> tuple[Chunk, float]:
+def _chunk_by_text(
+    text: tuple[str, str, str, str | None], seed: int, span: tuple[int, int], keep_plays: bool
+) -> tuple[Chunk, float]:
     a, b, judge = _players_by_text(*text)
-    return _timed_chunk(a, b, seed, span, judge)
+    return _timed_chunk(a, b, seed, span, judge, keep_plays)
 
 
 def _luck_judge(luck: str | Judge | None, rules: Rules) -> Judge | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,7 @@ UNPLAYED = -9
 MAX_TURNS = 5000  # a game that is not over by then is a draw; ordinary ones take 50 to 300 turns
 
 TurnDice = Callable[[Keys, int, Rules], Dice]
+GamePlays = list[tuple[tuple[int, int], Boards]]  # dice and afterstate of each turn, the players in turn
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Chunk:
     turns: npt.NDArray[np.int32]
     luck: npt.NDArray[np.float64] | None = None
     faults: list[GameFault] = field(default_factory=list)
-    plays: list[list[tuple[tuple[int, int], Boards]]] | None = None
+    plays: list[GamePlays] | None = None
 
 
 def play_chunk(
@@ -123,7 +123,7 @@ class _Games:
         self.outcomes = np.full(count, UNPLAYED, dtype=np.int8)
         self.turns = np.zeros(count, dtype=np.int32)
         self.faults: list[GameFault] = []
-        self.plays: list[list[Any]] | None = [[] for _ in range(count)] if keep_plays else None
+        self.plays: list[GamePlays] | None = [[] for _ in range(count)] if keep_plays else None
 
     def play(
         self,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agent.lockstep import DRAW, FORFEIT_LOST, FORFEIT_WON, Chunk, GameFault
+from agent.lockstep import DRAW, FORFEIT_LOST, FORFEIT_WON, Chunk, GameFault, GamePlays
 from engine.errors import RecordError
 from engine.rules import Rules, get_rules
 
@@ -42,6 +42,8 @@ class MatchResult:
         turns: int32 [P, 2].
         luck: float64 [P, 2, 2] in points and in chance of winning, or None.
         faults: forfeited games.
+        plays: for each game (2 * pair, and 2 * pair + 1 where `b` moved first) the dice and afterstates of its turns;
+            None unless they were kept. They are no part of the JSON form.
         elapsed_s: time spent playing, summed over chunks played side by side.
         info: what each player says of itself (net, hash, depth) and the versions in use.
     """
@@ -55,6 +57,7 @@ class MatchResult:
     turns: npt.NDArray[np.int32] = field(repr=False)
     luck: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     faults: tuple[GameFault, ...] = ()
+    plays: tuple[GamePlays, ...] | None = field(default=None, repr=False)
     elapsed_s: float = 0.0
     info: dict[str, Any] = field(default_factory=dict)
 
@@ -241,6 +244,7 @@ def joined(
     """The match that chunks of consecutive pairs make up, in the order of their pairs."""
     parts = sorted(chunks, key=lambda chunk: chunk.first)
     lucks = [part.luck for part in parts if part.luck is not None]
+    plays = [part.plays for part in parts if part.plays is not None]
     return MatchResult(
         a=a,
         b=b,
@@ -251,6 +255,7 @@ def joined(
         turns=np.concatenate([part.turns for part in parts]),
         luck=np.concatenate(lucks) if len(lucks) == len(parts) else None,
         faults=tuple(fault for part in parts for fault in part.faults),
+        plays=tuple(game for part in plays for game in part) if len(plays) == len(parts) else None,
         elapsed_s=elapsed_s,
         info=info,
     )

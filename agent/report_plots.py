@@ -94,7 +94,7 @@ def turns_svg(matches: Sequence[MatchResult]) -> str:
     for match in matches:
         axes.hist(match.turns.reshape(-1), bins=bins, histtype="step", density=True, linewidth=1.2)
     axes.set_xlabel("turns of both players in a game")
-    axes.set_ylabel("share of games")
+    axes.set_ylabel("share of games, colours as above")
     return _svg(figure, "turns")
 
 

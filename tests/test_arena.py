@@ -159,13 +159,13 @@ def test_both_games_of_a_pair_see_the_same_dice_with_seats_swapped():
 
 def test_kept_plays_replay_to_the_result():
     rules = RULES["long_classic"]
-    chunk = play_chunk(make_player("heuristic", rules), make_player("random", rules), 8, 0, 3, keep_plays=True)
-    for game, plays in enumerate(chunk.plays):
+    match = play_match("heuristic", "random", rules, pairs=3, seed=8, keep_plays=True)
+    for game, plays in enumerate(match.plays):
         board = rules.start_board()
         for roll, afterstate in plays:
             assert (legal_afterstates(board, roll, rules) == afterstate).all(axis=(1, 2)).any()
             board = np.ascontiguousarray(afterstate[::-1])
-        assert board[1, 0] == 15 and len(plays) == chunk.turns[game // 2, game % 2]
+        assert board[1, 0] == 15 and len(plays) == match.turns[game // 2, game % 2]
 
 
 @pytest.fixture
@@ -395,6 +395,10 @@ def test_a_file_of_something_else_is_refused_with_its_line(tmp_path):
         (lambda: play_match("pips", "pips", "short", pairs=1, workers=0), "workers must lie between 1 and 256, got 0"),
         (lambda: round_robin(["pips"], 5), "an arena needs two players or more, got 1"),
         (lambda: round_robin(["pips", "random", "pips"], 5), "player 'pips' is given 2 times"),
+        (
+            lambda: play_match("pips", "pips", "short", pairs=1, keep_plays=True, results=ResultsFile("x.jsonl")),
+            "plays are not kept in a results file; leave out one of results and keep_plays",
+        ),
         (
             lambda: play_match("pips", "pips", "short(last_turn=second_player)", pairs=1),
             "the arena plays rules with last_turn=none, got short",
