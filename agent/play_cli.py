@@ -40,6 +40,7 @@ def play(
     next_first: Annotated[
         str, typer.Option("--next-first", help="Who starts the next game: toss, winner or alternate.")
     ] = "toss",
+    trust: Annotated[bool, typer.Option("--trust", help="With --resume: run programs that the record names.")] = False,
     lang: LangOption = "en",
     color: ColorOption = None,
 ) -> None:
@@ -58,7 +59,7 @@ def play(
             warnings.simplefilter("ignore", RecordWarning)
             table, read = Table.resume(resume)
         _note_torn(read, screen.lang)
-        terminal_match.go_on(table, read, screen)
+        terminal_match.go_on(table, read, screen, is_trusted=trust)
         return
     options = terminal_match.PlayOptions(
         rules=get_rules(rules),

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from agent.play_words import say
-from agent.players import make_player
+from agent.players import WITH_ARGUMENT, make_player
 from agent.screen import InputEnded, Screen
 from agent.terminal import Quit, Seat, TerminalGame
 from engine.dice import MAX_SEED, DiceSource, SeededDice
-from engine.errors import ConfigError, NardyError
+from engine.errors import ConfigError, NardyError, PlayerError
 from engine.events import State
 from engine.fair_dice import FairDice
 from engine.match import Match
@@ -93,29 +93,26 @@ def play(options: PlayOptions, screen: Screen) -> None:
     _play_match(match, table, seats, screen, seed)
 
 
-def go_on(table: Table, record: Record, screen: Screen) -> None:
+def go_on(table: Table, record: Record, screen: Screen, *, is_trusted: bool = False) -> None:
     """Go on with a recorded game, and with its match.
 
     Args:
         table: the game, and
         record: what was read of it, as `Table.resume` gives them.
         screen: where.
+        is_trusted: whether programs and modules that the record names as players may be run.
     Raises:
+        PlayerError: they may not, and the record names one.
         KeyboardInterrupt, NardyError: as `play`.
     """
     header = record.header
     rules = get_rules(header.rules)
-    said = header.match or {}
-    match = Match(
-        rules,
-        length=said.get("length"),
-        enforce=header.enforce,
-        next_first=said.get("next_first", "toss"),
-        score=said.get("score", (0, 0)),
-        game_number=said.get("game_number", 1),
-    )
+    match = header.new_match()
+    for text in header.players:
+        if text.partition(":")[0] in WITH_ARGUMENT and not is_trusted:
+            raise PlayerError(f"the record would start the program {text!r}; if you trust it, add --trust")
     screen.say("resumed", n=len(record.events))
-    seed = int(header.dice.get("seed", secrets.randbits(63)))
+    seed = table.dice.seed if isinstance(table.dice, SeededDice) else secrets.randbits(63)
     _play_match(match, table, take_seats(header.players, rules, screen.lang), screen, seed)
 
 

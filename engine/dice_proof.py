@@ -14,6 +14,8 @@ from engine.errors import DiceError, RecordError
 from engine.fair_dice import as_nonce, commitment_of, fair_roll, secret_from_hex
 from engine.records import Event, Record, thrown
 
+SOURCES = {"seed": "seed", "verifiable": "secret"}  # what the rolls of each kind of dice are made from
+
 
 @dataclass(frozen=True, kw_only=True)
 class DiceProof:
@@ -46,7 +48,7 @@ def verify_dice(record: Record) -> DiceProof:
         if written != right:
             raise RecordError(
                 f"roll {number + 1} (line {line}, {event['event']}) is wrong: "
-                f"recorded {written[0]}-{written[1]}, the {kind} gives {right[0]}-{right[1]}"
+                f"recorded {written[0]}-{written[1]}, the {SOURCES[kind]} gives {right[0]}-{right[1]}"
             )
     return DiceProof(kind=kind, rolls=len(events), said=said)
 

@@ -5,6 +5,7 @@ Source: RULES.md 8 for who starts the next game. Points are those of each game's
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,12 +43,14 @@ class Match:
         game_number: int = 1,
     ) -> None:
         self.rules = get_rules(rules)
-        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
+        if length is not None and not _is_whole(length, 1):
             raise SessionError(f"a match goes to 1 point or more, got {length!r}", "bad_value")
         if next_first not in NEXT_FIRST:
             raise SessionError(f"next_first must be {', '.join(NEXT_FIRST)}, got {next_first!r}", "bad_value")
-        if len(score) != 2 or min(score) < 0 or (length is not None and max(score) >= length):
-            raise SessionError(f"the score before a game must lie below {length}, got {list(score)}", "bad_value")
+        if not _is_score(score) or (length is not None and max(score) >= length):
+            raise SessionError(f"score must be two numbers below {length}, got {score!r}", "bad_value")
+        if not _is_whole(game_number, 1):
+            raise SessionError(f"game_number must be a whole number from 1, got {game_number!r}", "bad_value")
         self.length, self.enforce, self.next_first = length, enforce, next_first
         self.start_score = (float(score[0]), float(score[1]))
         self._first_number = game_number
@@ -114,3 +117,13 @@ class Match:
         if self.next_first == "toss" or self.game.first is None:
             return None
         return result.winner if self.next_first == "winner" else 1 - self.game.first
+
+
+def _is_whole(value: Any, lowest: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= lowest
+
+
+def _is_score(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    return all(isinstance(p, (int, float)) and not isinstance(p, bool) and 0 <= p < math.inf for p in value)

@@ -34,8 +34,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.dice import as_dice
-from engine.errors import NardyError, RecordError, RulesError
+from engine.errors import NardyError, RecordError, RulesError, SessionError
 from engine.events import ENFORCE, EVENTS
+from engine.match import Match
 from engine.rules import get_rules
 from engine.session import Session
 from engine.whole_file import write_whole
@@ -45,6 +46,7 @@ VERSION = 1
 DICE_EVENTS = ("commitment", "nonce", "secret")
 DICE_KINDS = ("seed", "typed", "verifiable")
 MAX_BYTES = 64 * 1024 * 1024
+MAX_NAME = 400
 
 Clock = Callable[[], str]
 Event = dict[str, Any]
@@ -75,6 +77,18 @@ class Header:
     def new_session(self) -> Session:
         """The game as it was before the first event."""
         return Session(self.rules, enforce=self.enforce, first=self.first, board=self.board)
+
+    def new_match(self) -> Match:
+        """The match that the game belongs to, before this game; one of no length where there is none.
+
+        Raises:
+            SessionError: what the header says of it is not valid.
+        """
+        said = self.match or {}
+        if not isinstance(said, Mapping):
+            raise SessionError(f"match must be an object or null, got {said!r}", "bad_value")
+        known = {name: said[name] for name in ("length", "next_first", "score", "game_number") if name in said}
+        return Match(self.rules, enforce=self.enforce, **known)
 
     def to_dict(self) -> Event:
         """The header line."""
@@ -164,7 +178,7 @@ class RecordWriter:
                 file.truncate()
         except OSError as error:
             raise RecordError(f"record {path} cannot be written: {error.strerror}") from error
-        times = [record.header.time, *(str(event.get("time", "")) for event in record.events)]
+        times = [str(record.header.time), *(str(event.get("time", "")) for event in record.events)]
         return cls(Path(path), clock, max(times)), record
 
     def write(self, event: Mapping[str, Any]) -> None:
@@ -231,8 +245,8 @@ def _as_header(values: Mapping[str, Any], name: str) -> Header:
     if values.get("version") != VERSION:
         raise RecordError(f"{name} has format version {values.get('version')!r}; this program reads {VERSION}")
     players, dice = values.get("players"), values.get("dice")
-    if not (isinstance(players, list) and len(players) == 2 and all(isinstance(p, str) for p in players)):
-        raise RecordError(f"{name} must name two players, got {players!r}")
+    if not (isinstance(players, list) and len(players) == 2 and all(_is_name(player) for player in players)):
+        raise RecordError(f"{name} must name two players in printable text, got {str(players)[:80]!r}")
     if not isinstance(dice, dict) or dice.get("kind") not in DICE_KINDS:
         raise RecordError(f"{name} must say dice of kind {', '.join(DICE_KINDS)}, got {dice!r}")
     known = {key: values[key] for key in Header.__dataclass_fields__ if key in values}
@@ -242,6 +256,7 @@ def _as_header(values: Mapping[str, Any], name: str) -> Header:
             raise RecordError(f"enforce must be strict or claims, got {header.enforce!r}")
         get_rules(header.rules)
         header.new_session()
+        header.new_match()
     except RulesError as error:
         raise RecordError(f"{name}: {error}") from error
     except (NardyError, TypeError) as error:
@@ -249,9 +264,13 @@ def _as_header(values: Mapping[str, Any], name: str) -> Header:
     return header
 
 
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_NAME and value.isprintable()
+
+
 def _as_event(values: Event, name: str, number: int) -> Event:
     kind = values.get("event")
-    if kind not in EVENTS and kind not in DICE_EVENTS:
+    if not isinstance(kind, str) or (kind not in EVENTS and kind not in DICE_EVENTS):
         raise RecordError(f"line {number} of {name} has unknown event {kind!r}")
     return values
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from engine.dice import SeededDice
+from engine.errors import DiceError, IllegalPlayError, NardyError, SessionError
 from engine.events import State
 from engine.rules import get_rules
 from engine.session import Session
@@ -43,6 +46,20 @@ def session_in(state: State, enforce: str = "claims", rules: str = "long_classic
         session.resign("single")
         session.accept_resignation()
     return session
+
+
+def refused(session: Session, event: dict[str, Any], code: str | None = None) -> NardyError:
+    """The error of an event, after checking that it changed nothing."""
+    before, log = session.to_dict(), copy.deepcopy(session.log)
+    with pytest.raises((SessionError, IllegalPlayError, DiceError)) as caught:
+        session.apply(event)
+    assert session.to_dict() == before and session.log == log
+    error: NardyError = caught.value
+    if code is not None:
+        found = error.code if isinstance(error, SessionError) else getattr(error, "reason", None) and error.reason.code
+        assert found == code
+    assert "\n" not in str(error) and len(str(error)) > 10
+    return error
 
 
 class RandomGame:

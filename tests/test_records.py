@@ -7,11 +7,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.dice import GivenDice, SeededDice
@@ -22,25 +21,8 @@ from engine.fair_dice import FairDice
 from engine.records import Header, RecordWarning, RecordWriter, parse_record, read_record
 from engine.rules import RULES
 from engine.table import Table, secret_path
+from record_play import SECRET, fair_game, lines_of, play_out, ticking, written
 from session_play import RandomGame
-
-SECRET = bytes(range(32))
-
-
-def ticking() -> Callable[[], str]:
-    """A clock for tests: one second later at each look."""
-    seconds = count()
-    return lambda: f"2026-11-30T10:{(n := next(seconds)) // 60 % 60:02d}:{n % 60:02d}.000+00:00"
-
-
-def play_out(table: Table, turns: int | None = None) -> None:
-    """Play on with the first legal turn until the game is over, or for a number of turns."""
-    session = table.session
-    while session.state is not State.OVER and (turns is None or session.turns < turns):
-        if session.state is State.MOVING:
-            table.play(session.legal_turns()[0])
-        else:
-            table.throw()
 
 
 def short_game(path: Path, dice: Any = None, clock: Any = None) -> Table:
@@ -243,14 +225,6 @@ def test_a_clock_set_back_does_not_make_a_record_contradict_itself(tmp_path: Pat
 # What cannot be read
 
 
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def written(lines: list[Any]) -> bytes:
-    return b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -304,89 +278,7 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         Table.resume(tmp_path / "empty")
 
 
-# Verifiable and seeded dice
-
-
-def fair_game(path: Path) -> list[dict[str, Any]]:
-    table = Table.create(Header(rules="long_classic"), FairDice(SECRET), path, ticking())
-    table.add_nonce(0, "white")
-    table.add_nonce(1, "black")
-    play_out(table, 5)
-    table.apply({"event": "resign", "level": "single"})
-    table.apply({"event": "accept_resignation"})
-    return lines_of(path)
-
-
-def test_a_verifiable_game_holds(tmp_path: Path) -> None:
-    lines = fair_game(tmp_path / "game")
-    proof = verify_dice(read_record(tmp_path / "game"))
-    assert proof.kind == "verifiable" and proof.rolls == sum("dice" in line for line in lines[1:])
-    assert FairDice(SECRET).commitment in proof.said
-    assert [line["event"] for line in lines[1:4]] == ["commitment", "nonce", "nonce"]
-    assert lines[-1]["event"] == "secret" and not secret_path(tmp_path / "game").exists()
-
-
-def test_a_changed_roll_is_found_and_named(tmp_path: Path) -> None:
-    lines = fair_game(tmp_path / "game")
-    places = [i for i, line in enumerate(lines) if line.get("event") in ("toss", "roll")]
-    for number, place in enumerate(places, start=1):
-        changed = [dict(line) for line in lines]
-        changed[place]["dice"] = [7 - lines[place]["dice"][0], lines[place]["dice"][1]]
-        with pytest.raises(RecordError, match=rf"roll {number} \(line {place + 1}, "):
-            verify_dice(parse_record(written(changed)))
-
-
-def test_every_fault_of_the_proof_is_named(tmp_path: Path) -> None:
-    lines = fair_game(tmp_path / "game")
-    last = len(lines) - 1
-
-    def fault(message: str, order: list[int], **changes: dict[str, Any]) -> None:
-        changed = [{**lines[i], **changes.get(f"at{i}", {})} for i in order]
-        for line in changed:
-            line["time"] = lines[0]["time"]
-        with pytest.raises(RecordError, match=message):
-            verify_dice(parse_record(written(changed)))
-
-    rest = list(range(4, last))
-    fault("nonce of player 0 came before the commitment", [0, 2, 1, 3, *rest, last])
-    fault("nonce of player 1 came after the first dice", [0, 1, 2, 4, 3, *rest[1:], last])
-    fault("no nonce of player 1", [0, 1, 2, *rest, last])
-    fault("second nonce of player 0", [0, 1, 2, 2, 3, *rest, last])
-    fault("no commitment", [0, 2, 3, *rest, last])
-    fault("second commitment", [0, 1, 1, 2, 3, *rest, last])
-    fault("not revealed yet", [0, 1, 2, 3, *rest])
-    fault("before the last dice", [0, 1, 2, 3, last, *rest])
-    fault("does not fit the commitment", list(range(last + 1)), **{f"at{last}": {"secret": bytes(32).hex()}})
-    fault("does not fit the commitment", list(range(last + 1)), at1={"sha256": "00"})
-    fault("64 hexadecimal", list(range(last + 1)), **{f"at{last}": {"secret": "?"}})
-    fault("roll 1 ", list(range(last + 1)), at2={"nonce": "other"})
-    fault("1 to 64 printable", list(range(last + 1)), at2={"nonce": ""})
-
-
-def test_times_must_not_run_backwards(tmp_path: Path) -> None:
-    lines = fair_game(tmp_path / "game")
-    for time in ("2020-01-01T00:00:00+00:00", "yesterday", None, "2026-11-30T10:00:00"):
-        with pytest.raises(RecordError, match="line 3"):
-            verify_dice(parse_record(written([*lines[:2], {**lines[2], "time": time}, *lines[3:]])))
-
-
-def test_a_seeded_game_is_recomputed_from_its_seed(tmp_path: Path) -> None:
-    table = Table.create(Header(rules="short"), SeededDice(9, 4), tmp_path / "game", ticking())
-    play_out(table, 4)
-    assert verify_dice(read_record(tmp_path / "game")).said == "seed 9, game 4"
-    lines = lines_of(tmp_path / "game")
-    lines[0]["dice"]["seed"] = 8
-    with pytest.raises(RecordError, match=r"roll \d+ "):
-        verify_dice(parse_record(written(lines)))
-    lines[0]["dice"]["seed"] = "nine"
-    with pytest.raises(RecordError, match="does not give a seed"):
-        verify_dice(parse_record(written(lines)))
-
-
-def test_typed_dice_cannot_be_verified(tmp_path: Path) -> None:
-    short_game(tmp_path / "game")
-    with pytest.raises(RecordError, match="typed in by hand"):
-        verify_dice(read_record(tmp_path / "game"))
+# Verifiable dice of records that are continued
 
 
 def test_a_verifiable_game_is_taken_up_with_its_secret_and_not_without(tmp_path: Path) -> None:
@@ -418,11 +310,61 @@ def test_a_crash_between_the_end_and_the_secret_is_mended(tmp_path: Path) -> Non
     assert read_record(path).events[-1]["event"] == "secret" and verify_dice(read_record(path)).rolls > 0
 
 
-def test_rolls_are_counted_for_each_player(tmp_path: Path) -> None:
-    table = Table.create(Header(rules="short", players=("Anna", "Boris")), SeededDice(1), tmp_path / "game")
-    play_out(table, 7)
-    rolls = rolls_by_player(read_record(tmp_path / "game"))
-    assert {name: len(r) for name, r in rolls.items()} in ({"Anna": 4, "Boris": 3}, {"Anna": 3, "Boris": 4})
-    same = Table.create(Header(rules="short", players=("bot", "bot")), SeededDice(1), tmp_path / "same")
-    play_out(same, 2)
-    assert set(rolls_by_player(read_record(tmp_path / "same"))) == {"bot (1)", "bot (2)"}
+def test_no_damage_to_a_record_is_more_than_one_line_of_error(tmp_path: Path) -> None:
+    """Bytes changed, lines swapped or values replaced: read, refused with RecordError, or still a game."""
+    data = b"\n".join(json.dumps(line).encode() for line in fair_game(tmp_path / "game")) + b"\n"
+    rng = np.random.default_rng(12)
+    values = [
+        b"null",
+        b"-1",
+        b"[]",
+        b"{}",
+        b'""',
+        b"1e999",
+        b"99999999999999999999",
+        b'"\\u001b[2J"',
+        b"true",
+        b"[[1]]",
+    ]
+    read = 0
+    for _ in range(1500):
+        kind = rng.integers(3)
+        lines = data.splitlines(keepends=True)
+        if kind == 0:
+            damaged = bytearray(data)
+            damaged[rng.integers(len(data))] = rng.integers(256)
+        elif kind == 1:
+            first, second = rng.integers(len(lines), size=2)
+            lines[first], lines[second] = lines[second], lines[first]
+            damaged = bytearray(b"".join(lines))
+        else:
+            place = rng.integers(len(lines))
+            found = list(re.finditer(rb': (?:"[^"]*"|\[[^\]]*\]|\d+|null)', lines[place]))
+            match = found[rng.integers(len(found))]
+            value = b": " + values[rng.integers(len(values))]
+            lines[place] = lines[place][: match.start()] + value + lines[place][match.end() :]
+            damaged = bytearray(b"".join(lines))
+        try:
+            record = parse_record(bytes(damaged))
+            read += 1
+            record.replay()
+            verify_dice(record)
+            rolls_by_player(record)
+        except RecordError as error:
+            assert "\n" not in str(error)
+    assert read > 100
+
+
+def test_names_that_would_steer_a_terminal_are_refused(tmp_path: Path) -> None:
+    lines = fair_game(tmp_path / "game")
+    with pytest.raises(RecordError, match="printable"):
+        parse_record(written([{**lines[0], "players": ["\x1b[2J", "b"]}]))
+
+
+@pytest.mark.parametrize("match", [[], "x", {"length": 0}, {"score": "ab"}, {"score": [1]}, {"game_number": "2"}])
+def test_what_a_header_says_of_its_match_is_checked(tmp_path: Path, match: Any) -> None:
+    lines = fair_game(tmp_path / "game")
+    if match == []:
+        match = [1]
+    with pytest.raises(RecordError, match="header"):
+        parse_record(written([{**lines[0], "match": match}]))
