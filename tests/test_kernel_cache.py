@@ -1,0 +1,92 @@
+"""Compiled kernels never outlive the sources they came from."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.kernel_cache import VARIABLE, sources_digest, use_kernel_cache
+
+ENGINE = Path(__file__).resolve().parent.parent
+INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return x + {}\n"
+OUTER = (
+    "from engine._inner_kernels import inner\nfrom numba import njit\n\n\n@njit(cache=True)\ndef outer(x):\n"
+    "    return 10 * inner(x)\n"
+)
+CALL = "from engine._outer_kernels import outer; print(outer(1))"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A tree with a kernel that calls a kernel of another file."""
+    folder = tmp_path / "engine"
+    folder.mkdir()
+    (folder / "kernel_cache.py").write_bytes((ENGINE / "engine" / "kernel_cache.py").read_bytes())
+    (folder / "_inner_kernels.py").write_text(INNER.format(1))
+    (folder / "_outer_kernels.py").write_text(OUTER)
+    (folder / "__init__.py").write_text("from engine.kernel_cache import use_kernel_cache\n\nuse_kernel_cache()\n")
+    return tmp_path
+
+
+def run(root: Path, **changes: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if name not in (VARIABLE, "PYTHONPATH")}
+    done = subprocess.run(
+        [sys.executable, "-c", CALL], cwd=root, env=environment | changes, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_a_kernel_that_calls_a_changed_one_is_compiled_anew(root: Path) -> None:
+    assert run(root) == "20"
+    assert list((root / "engine" / "__pycache__").glob("kernels-*/**/*.nbi"))
+    (root / "engine" / "_inner_kernels.py").write_text(INNER.format(2))
+    assert run(root) == "30"
+    assert len(list((root / "engine" / "__pycache__").glob("kernels-*"))) == 1
+
+
+def test_without_it_numba_would_run_the_old_code(root: Path) -> None:
+    (root / "engine" / "__init__.py").write_text("")
+    assert run(root) == "20"
+    (root / "engine" / "_inner_kernels.py").write_text(INNER.format(2))
+    assert run(root) == "20", "numba has learned to follow callees: engine/kernel_cache.py can go"
+
+
+def test_the_digest_covers_names_and_contents(root: Path) -> None:
+    before = sources_digest(root)
+    (root / "engine" / "_inner_kernels.py").rename(root / "engine" / "_other_kernels.py")
+    renamed = sources_digest(root)
+    (root / "engine" / "_other_kernels.py").write_text(INNER.format(3))
+    assert len({before, renamed, sources_digest(root)}) == 3
+
+
+@pytest.fixture
+def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setattr("sys.modules", {name: module for name, module in sys.modules.items() if name != "numba"})
+
+
+@pytest.mark.usefixtures("no_variable")
+def test_a_folder_that_cannot_be_written_falls_back_to_the_user_and_then_to_temporary_files(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "engine" / "__pycache__").write_text("a file where a folder should be")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(root / "cache"))
+    use_kernel_cache(root)
+    assert Path(os.environ[VARIABLE]).parent == root / "cache" / "nardy"
+
+    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(root / "engine" / "__pycache__"))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(root))
+    use_kernel_cache(root)
+    assert Path(os.environ[VARIABLE]).parent == root / f"nardy-{os.getuid()}"
+
+
+def test_a_folder_of_the_users_own_is_left_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "/somewhere")
+    use_kernel_cache(root)
+    assert os.environ[VARIABLE] == "/somewhere"
+    assert not (root / "engine" / "__pycache__").exists()
