@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agent.lang import reason_text
-from agent.play_words import say
+from agent.play_words import MOVE_WORDS, say
 from agent.screen import Screen
 from engine.board import Boards
 from engine.errors import NardyError, SessionError
 from engine.events import State
+from engine.legality import Move
 from engine.notation import parse_moves, play_text, steps_text
 from engine.reason import Reason, move_text
 from engine.rules import OUTCOME_LEVELS, Rules
@@ -101,12 +102,14 @@ class GameView:
         if self.session.state is State.REVIEW or not typed:
             reason, shown = turn.why_wrong(), turn_text(turn, lang)
         else:
-            moves = parse_moves(typed)
+            moves = typed_moves(typed)
             reason, shown = turn.why_no_steps(moves), " ".join(move_text(*move) for move in moves)
         if reason is None:
             self.screen.say("can_play", moves=shown)
+        elif typed:
+            self.refuse(reason)
         else:
-            self._wrong(reason) if not typed else self.refuse(reason)
+            self._wrong(reason)
 
     def hint(self) -> None:
         """The best plays of the roll by the shipped net, or before the roll what the position is worth."""
@@ -162,6 +165,14 @@ class GameView:
     def _wrong(self, reason: Reason | None) -> None:
         if reason is not None:
             self.screen.say("review", why=reason_text(reason, self.screen.lang))
+
+
+def typed_moves(typed: str) -> list[Move]:
+    """The moves that a player typed, in either language. Raises NotationError when they are none."""
+    plain = typed.lower()
+    for word, means in MOVE_WORDS.items():
+        plain = plain.replace(word, means)
+    return parse_moves(plain)
 
 
 def turn_text(turn: Turn, lang: str) -> str:

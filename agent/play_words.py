@@ -186,6 +186,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         for typed in words.split()
     }
 )
+MOVE_WORDS: Mapping[str, str] = MappingProxyType({"бар": "bar", "выброс": "off", "двор": "off", "пропуск": "pass"})
 LEVELS: Mapping[str, str] = MappingProxyType(
     {
         typed: level

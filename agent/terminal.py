@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent import bot
-from agent.game_view import GameView, dice_text
+from agent.game_view import GameView, dice_text, typed_moves
 from agent.play_words import COMMANDS, LEVELS
 from agent.players import Player
 from agent.screen import Screen
@@ -22,7 +22,6 @@ from engine.board import Boards
 from engine.errors import NardyError
 from engine.events import State
 from engine.fair_dice import FairDice
-from engine.notation import parse_moves
 from engine.rules import BAR
 from engine.table import Table
 from engine.turn import Turn
@@ -132,13 +131,16 @@ class TerminalGame:
         """One event, or whole turn, of a bot; typed dice are typed for it by the people at the table."""
         session = self.session
         if session.state is State.TO_ROLL and session.offer is None:
-            self._throw() if self.table.dice is not None else self._prompt("ask_roll_typed")
+            if self.table.dice is None:
+                self._prompt("ask_roll_typed")
+            else:
+                self._throw()
             return
-        before, state, offer = session.turn, session.state, session.offer
+        before, state, offer, by = session.turn, session.state, session.offer, session.to_act
         bot.act(self.table, player, self.rng)
         if offer is not None:
             if session.offer is None and session.state is not State.OVER:
-                self.screen.say("declined", name=player.name)
+                self.screen.say("declined", name=self.names[by or 0])
         elif state is State.REVIEW:
             self.view.demanded()
         elif before is not None:
@@ -194,7 +196,7 @@ class TerminalGame:
             self.screen.say("rolled", name=self.names[by], dice=f"{event['dice'][0]}-{event['dice'][1]}")
 
     def _move(self, typed: str) -> None:
-        turn, moves = self._turn(), parse_moves(typed)
+        turn, moves = self._turn(), typed_moves(typed)
         if not moves:
             self._commit()
             return
@@ -209,7 +211,7 @@ class TerminalGame:
         """Checkers moved by hand, whatever the dice say."""
         session = self.session
         board: Boards = session.board.copy()
-        for start, end in parse_moves(typed):
+        for start, end in typed_moves(typed):
             board[0, start] -= 1
             board[0, end] += 1
             theirs = session.rules.opponent_point[end]
