@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from engine.errors import ConfigError
 
 MAX_PLIES = 3
+PLY_NAMES = tuple(f"{plies}-ply" for plies in range(MAX_PLIES + 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class Level:
             raise ConfigError(f"{self.plies} plies need {self.plies} filters, got {len(self.filters)}")
 
     def __str__(self) -> str:
-        return ply_name(self.plies)
+        return PLY_NAMES[self.plies]
 
 
 _PLY_TEXT = re.compile(r"(?:(gnubg|xg):)?(\d)-?(?:ply|plies)?", re.ASCII)
@@ -92,11 +93,6 @@ def parse_filters(text: str) -> tuple[PlyFilter, ...]:
             f"a filter is KEEP:WITHIN for each of up to {MAX_PLIES} plies, such as 8:0.16,4:0.08, got {text!r}"
         ) from error
     return tuple(filters)
-
-
-def ply_name(plies: int) -> str:
-    """The level's short text, such as `2-ply`."""
-    return f"{plies}-ply"
 
 
 def _plies(text: str) -> int:

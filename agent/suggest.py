@@ -8,25 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from agent.chances import probs_dict
-from agent.evaluator import load_evaluator
-from agent.levels import Level, PlyFilter, as_level, ply_name
+from agent.evaluator import Evaluator, load_evaluator
+from agent.levels import PLY_NAMES, Level, PlyFilter, as_level
+from agent.net import Net, shipped_net
 from agent.ranking import Judge, Probs, Ranking, rank_plays
 from engine.board import Boards, as_boards
-from engine.dice import ROLL_WEIGHTS, ROLLS, as_dice
+from engine.dice import ROLL_WEIGHTS, ROLLS, as_dice, as_dice_batch
 from engine.errors import ConfigError, NetError, PositionError
 from engine.notation import play_text
 from engine.outcome import UNFINISHED, is_finished, outcome_class
 from engine.rules import Rules, get_rules
 from engine.steps import Step, play_steps
 
-Net = str | Path | Judge | None
+NetLike = Net | str | Path | Judge | None
 LevelText = str | int | Level
 Filters = str | tuple[PlyFilter, ...] | None
 
@@ -179,7 +181,7 @@ def suggest(
     board: Any,
     dice: Any,
     rules: str | Rules,
-    net: Net = None,
+    net: NetLike = None,
     *,
     plies: int | None = None,
     level: LevelText | None = None,
@@ -215,7 +217,7 @@ def suggest_many(
     boards: Any,
     dice: Sequence[Any],
     rules: str | Rules,
-    net: Net = None,
+    net: NetLike = None,
     *,
     plies: int | None = None,
     level: LevelText | None = None,
@@ -240,21 +242,22 @@ def suggest_many(
     if top is not None and top < 1:
         raise ConfigError(f"top must be 1 or more plays, got {top}")
     checked = as_boards(boards, judge.rules)
-    rolls = [as_dice(d) for d in dice]
-    if len(rolls) != len(checked):
-        raise PositionError(f"each board needs one roll, got {len(checked)} boards and {len(rolls)} rolls")
+    rolls = _rolls(dice, len(checked))
     for board in checked[is_finished(checked)]:
         raise PositionError(_finished_text(board, judge.rules))
-    if not rolls:
+    if not len(rolls):
         return []
-    ranking = rank_plays(judge, checked, np.array(rolls, dtype=np.int8), depth, threads=threads)
-    return [_suggestions(ranking, row, checked[row], roll, judge, depth, top) for row, roll in enumerate(rolls)]
+    ranking = rank_plays(judge, checked, rolls, depth, threads=threads)
+    return [
+        _suggestions(ranking, row, checked[row], (first, second), judge, depth, top)
+        for row, (first, second) in enumerate(rolls.tolist())
+    ]
 
 
 def evaluate(
     board: Any,
     rules: str | Rules,
-    net: Net = None,
+    net: NetLike = None,
     *,
     plies: int | None = None,
     level: LevelText | None = None,
@@ -290,12 +293,12 @@ def evaluate(
     return _evaluation(checked, judge, depth, probs, tuple(rolls))
 
 
-def as_judge(rules: str | Rules, net: Net = None, scoring: str | None = None) -> Judge:
+def as_judge(rules: str | Rules, net: NetLike = None, scoring: str | None = None) -> Judge:
     """The evaluator for rules under a scoring chosen at call time.
 
     Args:
         rules: the exact variant.
-        net: a net file, None for the shipped net, or an evaluator already loaded for exactly these rules.
+        net: a net or its file, None for the shipped one, or an evaluator already loaded for exactly these rules.
         scoring: a scoring of the game, or its points as `1/2/3`; None keeps the rules' own.
     Raises:
         RulesError, NetError: unknown rules or scoring, or a net that does not fit.
@@ -303,11 +306,20 @@ def as_judge(rules: str | Rules, net: Net = None, scoring: str | None = None) ->
     wanted = get_rules(rules)
     if scoring is not None:
         wanted = replace(wanted, scoring=scoring)
-    if net is None or isinstance(net, (str, Path)):
+    if isinstance(net, Net):
         return load_evaluator(wanted, net)
+    if net is None or isinstance(net, (str, Path)):
+        path = shipped_net(wanted) if net is None else Path(net)
+        is_there = path.is_file()
+        return _loaded(wanted, path, path.stat().st_mtime_ns) if is_there else load_evaluator(wanted, path)
     if net.rules != wanted:
         raise NetError(f"the evaluator was loaded for {net.rules}, the question is about {wanted}")
     return net
+
+
+@lru_cache(maxsize=8)
+def _loaded(rules: Rules, path: Path, changed_ns: int) -> Evaluator:  # the time stamp: a file written anew is read anew
+    return load_evaluator(rules, path)
 
 
 def chosen_level(plies: int | None, level: LevelText | None, filters: Filters = None) -> Level:
@@ -321,23 +333,34 @@ def chosen_level(plies: int | None, level: LevelText | None, filters: Filters = 
     return as_level(level if level is not None else plies or 0, filters)
 
 
+def _rolls(dice: Sequence[Any], count: int) -> npt.NDArray[np.int8]:
+    if len(dice) != count:
+        raise PositionError(f"each board needs one roll, got {count} boards and {len(dice)} rolls")
+    if isinstance(dice, np.ndarray) and dice.ndim == 2:
+        return as_dice_batch(dice, count)
+    return np.array([as_dice(d) for d in dice], dtype=np.int8).reshape(count, 2)
+
+
 def _suggestions(
     ranking: Ranking, row: int, board: Boards, dice: tuple[int, int], judge: Judge, level: Level, top: int | None
 ) -> Suggestions:
     start, end = int(ranking.offsets[row]), int(ranking.offsets[row + 1])
-    stop = end if top is None else min(end, start + top)
+    shown = slice(start, end if top is None else min(end, start + top))
+    figures = (ranking.equity[shown].tolist(), ranking.loss[shown].tolist(), ranking.plies[shown].tolist())
     items = [
         Suggestion(
             board=board,
             dice=dice,
             rules=judge.rules,
-            afterstate=ranking.afterstates[i],
-            equity=float(ranking.equity[i]),
-            equity_loss=float(ranking.loss[i]),
-            probs=ranking.probs[i],
-            level=ply_name(int(ranking.plies[i])),
+            afterstate=afterstate,
+            equity=equity,
+            equity_loss=loss,
+            probs=probs,
+            level=PLY_NAMES[plies],
         )
-        for i in range(start, stop)
+        for afterstate, probs, equity, loss, plies in zip(
+            ranking.afterstates[shown], ranking.probs[shown], *figures, strict=True
+        )
     ]
     return Suggestions(items, board=board, dice=dice, judge=judge, level=level, n_legal=end - start)
 
