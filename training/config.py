@@ -106,8 +106,8 @@ class StageConfig:
 class CheckConfig:
     """What is measured and saved while training."""
 
-    every_games: int = field(default=50_000, metadata={"help": "Games between two strength checks."})
-    match_pairs: int = field(default=1000, metadata={"help": "Pairs of games against each fixed opponent; 0 = none."})
+    every_games: int = field(default=100_000, metadata={"help": "Games between two strength checks."})
+    match_pairs: int = field(default=500, metadata={"help": "Pairs of games against each fixed opponent; 0 = none."})
     opponents: tuple[str, ...] = field(default=("heuristic",), metadata={"help": "Fixed opponents of the checks."})
     checkpoint_s: float = field(default=120.0, metadata={"help": "Seconds between two checkpoints."})
 

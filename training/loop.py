@@ -279,8 +279,8 @@ def run_training(
         raise ConfigError(f"{folder} exists and is not an empty folder; name another one, or go on in it with --resume")
     if checkpoint is not None and checkpoint.config != config:
         raise ConfigError(f"{folder / CHECKPOINT_FILE} was trained with other settings than those given")
-    folder.mkdir(parents=True, exist_ok=True)
     run = Run(config, folder, options)
+    folder.mkdir(parents=True, exist_ok=True)
     if checkpoint is not None:
         run.restore(checkpoint)
     elif init is not None:
