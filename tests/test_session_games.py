@@ -10,7 +10,6 @@ from engine.rules import RULES
 from engine.session import Session
 from session_play import RandomGame
 
-STATES = list(State)
 PRESETS = list(RULES)
 
 
