@@ -10,8 +10,8 @@ from engine.legality import why_illegal
 from engine.rules import Rules
 
 if TYPE_CHECKING:
+    from agent.answers import Evaluation, Suggestion
     from agent.ranking import Probs
-    from agent.suggest import Evaluation, Suggestion
 
 _NEVER = 0.0005  # a class this rare is written 0.0 %, and left out
 

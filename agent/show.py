@@ -13,10 +13,10 @@ from agent.explain import explain
 from agent.lang import number, text
 
 if TYPE_CHECKING:
+    from agent.answers import Evaluation, Suggestions
     from agent.openings import Openings
     from agent.ranking import Probs
     from agent.rollout import RolloutResult
-    from agent.suggest import Evaluation, Suggestions
     from engine.rules import Rules
 
 _EXPLAINED = 3  # plays that get sentences

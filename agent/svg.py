@@ -18,7 +18,7 @@ from engine.errors import ConfigError
 from engine.rules import BAR, HEAD, OFF, Rules
 
 if TYPE_CHECKING:
-    from agent.suggest import Suggestion, Suggestions
+    from agent.answers import Suggestion, Suggestions
     from engine.board import Boards
     from engine.steps import Step
 

@@ -8,7 +8,7 @@ import pytest
 from agent.levels import DEFAULT_FILTERS, Level, PlyFilter, as_level
 from agent.ranking import choose_plays, rank_plays
 from agent.schema import SCHEMAS
-from agent.suggest import evaluate, suggest, suggest_many
+from agent.suggest import before_roll, evaluate, suggest, suggest_many
 from engine.board import opponent_view
 from engine.dice import ROLL_WEIGHTS, ROLLS
 from engine.errors import ConfigError, DiceError, NetError, PositionError, RulesError
@@ -155,6 +155,15 @@ def test_an_evaluation_is_the_mean_over_the_21_rolls(judge: FakeJudge) -> None:
     np.testing.assert_allclose(answer.probs.sum(), 1.0, atol=1e-5)
     for r in answer.rolls:
         assert r.best.play_text == suggest(board, r.best.dice, judge.rules, judge)[0].play_text
+
+
+def test_the_position_before_the_roll_is_judged_at_the_level_of_the_suggestions(judge: FakeJudge) -> None:
+    boards, dice = random_play(judge.rules, 60, np.random.default_rng(6))
+    answer = suggest(boards[41], dice[41], judge.rules, judge, plies=1)
+    before = before_roll(answer, judge)
+    assert str(before.level) == "1-ply" and {r.best.level for r in before.rolls} == {"1-ply"}
+    expected = -slow_plies(judge, opponent_view(boards[41])[None], 2)[0] @ judge.rules.points
+    assert before.equity == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_finished_game_is_evaluated_as_it_ended_but_has_no_plays() -> None:
