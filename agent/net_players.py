@@ -29,10 +29,11 @@ class NetPlayer(BasePlayer):
 
     judge: Judge
     level: Level
+    threads: int = 1  # for plies beyond the net alone; the arena plays chunks side by side instead
 
     def choose(self, boards: Boards, dice: Dice, rng: np.random.Generator) -> Boards:
         """The best afterstate of each board at the player's level; `rng` is not used."""
-        return choose_plays(self.judge, boards, dice, self.level, threads=1)
+        return choose_plays(self.judge, boards, dice, self.level, threads=self.threads)
 
 
 def net_player(argument: str, rules: Rules) -> NetPlayer:

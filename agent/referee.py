@@ -7,8 +7,7 @@ scoring, each with all legal afterstates and the equity that stronger engines gi
 from __future__ import annotations
 
 import math
-import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,57 +16,28 @@ import numpy.typing as npt
 
 from agent.players import Player, make_player
 from agent.ranking import Judge
-from engine.board import Boards, as_boards, opponent_view
-from engine.errors import ConfigError, NardyError, PlayerError, RecordError
+from agent.referee_set import CALIBRATION_ARRAYS, CLASSES, RULES_OF_REFERENCE, Floats, RefereeSet, load_referee
+from engine.board import Boards, opponent_view
+from engine.errors import ConfigError, PlayerError, RecordError
 from engine.outcome import opponent_probs
-from engine.rules import RULES, SLOTS, Rules
+from engine.rules import RULES, Rules
+from engine.threads import default_threads
 
-CLASSES = ("contact", "crashed", "race", "bearoff")
+__all__ = [
+    "CLASSES",
+    "CUMULATIVE",
+    "RULES_OF_REFERENCE",
+    "Calibration",
+    "RefereeResult",
+    "RefereeSet",
+    "calibration",
+    "error_rate",
+    "load_referee",
+]
+
 MPT = 1000.0
-RULES_OF_REFERENCE = "short_backgammon"
-MAX_BYTES = 1 << 29
-MAX_EQUITY = 3.001
 
-# Arrays that a referee file must hold, with dtype and shape; N decisions, M afterstates.
-_DECISION_ARRAYS: dict[str, tuple[str, tuple[int | str, ...]]] = {
-    "boards": ("int8", ("N", 2, SLOTS)),
-    "dice": ("uint8", ("N", 2)),
-    "phase": ("int8", ("N",)),
-    "offsets": ("int32", ("N+1",)),
-    "afters": ("int8", ("M", 2, SLOTS)),
-    "eq": ("float32", ("M",)),
-}
-_CALIBRATION_ARRAYS: dict[str, tuple[str, tuple[int | str, ...]]] = {
-    "cal_boards": ("int8", ("K", 2, SLOTS)),
-    "cal_probs": ("float32", ("K", 5)),
-    "cal_phase": ("int8", ("K",)),
-}
 CUMULATIVE = ("win", "win_gammon_or_better", "win_backgammon", "lose_gammon_or_worse", "lose_backgammon")
-
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RefereeSet:
-    """Decisions with reference equities, and calibration positions where the file has them.
-
-    Attributes:
-        boards: int8 [N, 2, 26], row 0 on roll; dice: int8 [N, 2]; phase: int8 [N], an index into `CLASSES`.
-        afterstates: int8 [M, 2, 26], row 0 the player who moved; decision i owns rows offsets[i]:offsets[i+1].
-        equity: float64 [M], reference points for the player who moved.
-        cal_boards: int8 [K, 2, 26], row 0 on roll; cal_probs: float64 [K, 5], cumulative (`CUMULATIVE`); cal_phase.
-    """
-
-    name: str
-    boards: Boards
-    dice: npt.NDArray[np.int8]
-    phase: npt.NDArray[np.int8]
-    offsets: npt.NDArray[np.int64]
-    afterstates: Boards
-    equity: Floats
-    cal_boards: Boards | None = None
-    cal_probs: Floats | None = None
-    cal_phase: npt.NDArray[np.int8] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,103 +152,6 @@ class Calibration:
         }
 
 
-def load_referee(path: str | Path) -> RefereeSet:
-    """The decisions of a referee file, checked.
-
-    Raises:
-        RecordError: the file is missing, is no `.npz`, holds Python objects, or an array has the wrong type, size or
-            content.
-    """
-    arrays = _read_npz(Path(path))
-    sizes: dict[str, int] = {}
-    for name, (dtype, shape) in _DECISION_ARRAYS.items():
-        _check_array(path, arrays, name, dtype, shape, sizes)
-    has_calibration = all(name in arrays for name in _CALIBRATION_ARRAYS)
-    if has_calibration:
-        for name, (dtype, shape) in _CALIBRATION_ARRAYS.items():
-            _check_array(path, arrays, name, dtype, shape, sizes)
-    _check_content(path, arrays, sizes["N"], sizes["M"], has_calibration)
-    rest: dict[str, Any] = {}
-    if has_calibration:
-        rest = {"cal_boards": arrays["cal_boards"], "cal_phase": arrays["cal_phase"]}
-        rest["cal_probs"] = arrays["cal_probs"].astype(np.float64)
-    return RefereeSet(
-        name=Path(path).name,
-        boards=arrays["boards"],
-        dice=arrays["dice"].astype(np.int8),
-        phase=arrays["phase"],
-        offsets=arrays["offsets"].astype(np.int64),
-        afterstates=np.ascontiguousarray(opponent_view(arrays["afters"])),
-        equity=arrays["eq"].astype(np.float64),
-        **rest,
-    )
-
-
-def _read_npz(path: Path) -> dict[str, npt.NDArray[Any]]:
-    wanted = {*_DECISION_ARRAYS, *_CALIBRATION_ARRAYS}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(item.file_size for item in archive.infolist())
-        if size > MAX_BYTES:
-            raise RecordError(f"{path} unpacks to {size} bytes; a referee file may have {MAX_BYTES}")
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files if name in wanted}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
-        if isinstance(error, NardyError):
-            raise
-        raise RecordError(f"{path} is no referee file (.npz of plain arrays): {error}") from error
-
-
-def _check_array(
-    path: str | Path,
-    arrays: dict[str, npt.NDArray[Any]],
-    name: str,
-    dtype: str,
-    shape: tuple[int | str, ...],
-    sizes: dict[str, int],
-) -> None:
-    if name not in arrays:
-        raise RecordError(f"{path} has no array {name!r}; it needs {', '.join(_DECISION_ARRAYS)}")
-    array = arrays[name]
-    wanted = []
-    for i, length in enumerate(shape):
-        if isinstance(length, str) and length != "N+1" and i < array.ndim:
-            sizes.setdefault(length, array.shape[i])
-        wanted.append(
-            sizes.get("N", 0) + 1 if length == "N+1" else sizes.get(length, -1) if isinstance(length, str) else length
-        )
-    if array.dtype != np.dtype(dtype) or list(array.shape) != wanted:
-        raise RecordError(f"{name!r} in {path} must be {dtype} {wanted}, got {array.dtype} {list(array.shape)}")
-
-
-def _check_content(
-    path: str | Path, arrays: dict[str, npt.NDArray[Any]], decisions: int, rows: int, has_calibration: bool
-) -> None:
-    offsets = arrays["offsets"].astype(np.int64)
-    if decisions == 0 or offsets[0] != 0 or offsets[-1] != rows or (np.diff(offsets) < 1).any():
-        raise RecordError(
-            f"'offsets' in {path} must rise from 0 to {rows}, with a row for each of {decisions} decisions"
-        )
-    if arrays["dice"].min() < 1 or arrays["dice"].max() > 6:
-        raise RecordError(f"'dice' in {path} must be numbers from 1 to 6")
-    if not (np.abs(arrays["eq"]) <= MAX_EQUITY).all():
-        raise RecordError(f"'eq' in {path} must be finite equities within 3 points")
-    phases, boards = ["phase"], ["boards", "afters"]
-    if has_calibration:
-        phases.append("cal_phase")
-        boards.append("cal_boards")
-        if not ((arrays["cal_probs"] >= -1e-6) & (arrays["cal_probs"] <= 1 + 1e-6)).all():
-            raise RecordError(f"'cal_probs' in {path} must be probabilities")
-    for name in phases:
-        if arrays[name].size and (arrays[name].min() < 0 or arrays[name].max() >= len(CLASSES)):
-            raise RecordError(f"{name!r} in {path} must be 0 to {len(CLASSES) - 1}")
-    for name in boards:
-        try:
-            as_boards(arrays[name], RULES[RULES_OF_REFERENCE])
-        except NardyError as error:
-            raise RecordError(f"{name!r} in {path}: {error}") from error
-
-
 def error_rate(player: str | Player | Judge, file: str | Path | RefereeSet, *, plies: int = 0) -> RefereeResult:
     """How much equity a player loses per decision.
 
@@ -310,14 +183,14 @@ def error_rate(player: str | Player | Judge, file: str | Path | RefereeSet, *, p
 
 
 def _as_player(player: str | Player | Judge, plies: int) -> Player:
-    if isinstance(player, str):
-        return make_player(player, RULES_OF_REFERENCE)
-    if isinstance(player, Player):
-        return player
     from agent.levels import Level
-    from agent.net_players import player_of
+    from agent.net_players import NetPlayer, player_of
 
-    return player_of(player, Level(plies=plies))
+    if isinstance(player, str):
+        player = make_player(player, RULES_OF_REFERENCE)
+    elif not isinstance(player, Player):
+        player = player_of(player, Level(plies=plies))
+    return replace(player, threads=default_threads()) if isinstance(player, NetPlayer) else player
 
 
 def _check_rules(name: str, rules: Rules) -> None:
@@ -359,7 +232,7 @@ def calibration(evaluator: Judge, file: str | Path | RefereeSet) -> Calibration:
     decisions = file if isinstance(file, RefereeSet) else load_referee(file)
     _check_rules(evaluator.net_name, evaluator.rules)
     if decisions.cal_boards is None or decisions.cal_probs is None or decisions.cal_phase is None:
-        raise RecordError(f"{decisions.name} has no calibration arrays ({', '.join(_CALIBRATION_ARRAYS)})")
+        raise RecordError(f"{decisions.name} has no calibration arrays ({', '.join(CALIBRATION_ARRAYS)})")
     seen = evaluator.outcome_probs(np.ascontiguousarray(opponent_view(decisions.cal_boards)))
     predicted = _cumulative(opponent_probs(seen).astype(np.float64))
     difference = predicted - decisions.cal_probs

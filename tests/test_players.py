@@ -116,6 +116,31 @@ def test_text_of_a_net_player_carries_path_and_depth(monkeypatch, tmp_path):
         make_player("net@9ply", rules)
 
 
+def test_a_rollout_player_rolls_out_its_near_candidates(monkeypatch, rules, rng):
+    monkeypatch.setattr("agent.evaluator.load_evaluator", lambda rules, net: FakeJudge(rules))
+    player = make_player("rollout:trials=36,truncate=2", rules)
+    assert player.name == "rollout:trials=36,truncate=2,level=0"
+    boards, dice = random_play(rules, 40, rng)
+    boards, dice = boards[-4:], dice[-4:]
+    chosen = player.choose(boards, dice, np.random.default_rng(5))
+    for i in range(len(boards)):
+        assert (legal_afterstates(boards[i], dice[i], rules) == chosen[i]).all(axis=(1, 2)).any()
+    assert (player.choose(boards, dice, np.random.default_rng(5)) == chosen).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rollout:games=5", "unknown rollout option 'games'; allowed: trials, truncate, level, net"),
+        ("rollout:trials=none", "player rollout:trials=none: invalid literal"),
+        ("rollout:trials=0", "player rollout:trials=0: trials must be 1 or more, got 0"),
+    ],
+)
+def test_bad_rollout_options_say_what_is_allowed(text, message):
+    with pytest.raises(PlayerError, match=message):
+        make_player(text, "short")
+
+
 def write_module(tmp_path, monkeypatch, name: str, body: str) -> None:
     (tmp_path / f"{name}.py").write_text(textwrap.dedent(body))
     monkeypatch.chdir(tmp_path)

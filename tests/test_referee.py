@@ -197,7 +197,7 @@ def test_files_that_are_no_npz_or_hold_objects_are_refused(tmp_path, arrays):
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path, arrays, monkeypatch):
-    monkeypatch.setattr("agent.referee.MAX_BYTES", 1000)
+    monkeypatch.setattr("agent.referee_set.MAX_BYTES", 1000)
     with pytest.raises(RecordError, match=r"unpacks to \d+ bytes; a referee file may have 1000"):
         load_referee(SMALL)
 
