@@ -266,4 +266,5 @@ def serve(config: ServerConfig, host: str, port: int) -> None:
     print(
         f"nardy: the board is at http://{shown}:{bound.getsockname()[1]}/  (Ctrl-C ends)", file=sys.stderr, flush=True
     )
-    Server(settings).run(sockets=[bound])
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn has ended cleanly by then
+        Server(settings).run(sockets=[bound])

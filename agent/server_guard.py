@@ -60,11 +60,11 @@ class Guard:
         if fault is not None:
             await _refuse(guarded, *fault)
             return
-        counter = _BodyCounter(receive, guarded, self._body_bytes)
-        try:
-            await self._app(scope, counter.receive, counter.send)
-        except _TooLong:
+        first = await _read_body(receive, self._body_bytes)
+        if first is None:
             await _refuse(guarded, 413, f"the body is longer than {self._body_bytes} bytes")
+            return
+        await self._app(scope, _replaying(first, receive), guarded)
 
     def _fault(self, headers: dict[str, str], scope: Scope) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -82,28 +82,28 @@ class Guard:
         return "*" in self._origins or origin in self._origins or urlsplit(origin).netloc == host
 
 
-class _TooLong(Exception):
-    pass
+async def _read_body(receive: Receive, most: int) -> Message | None:
+    """The whole body as one message; None when it is longer than allowed, whatever length it announced."""
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return message
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
+            return None
+        if not message.get("more_body", False):
+            return {"type": "http.request", "body": b"".join(parts), "more_body": False}
 
 
-class _BodyCounter:
-    """Counts a body that came without its length."""
+def _replaying(first: Message, receive: Receive) -> Receive:
+    waiting = [first]
 
-    def __init__(self, receive: Receive, send: Send, most: int) -> None:
-        self._receive, self._send, self._left = receive, send, most
-        self._has_begun = False
+    async def receiving() -> Message:
+        return waiting.pop() if waiting else await receive()
 
-    async def receive(self) -> Message:
-        message = await self._receive()
-        if message["type"] == "http.request":
-            self._left -= len(message.get("body", b""))
-            if self._left < 0 and not self._has_begun:
-                raise _TooLong
-        return message
-
-    async def send(self, message: Message) -> None:
-        self._has_begun = True
-        await self._send(message)
+    return receiving
 
 
 def _with_headers(send: Send) -> Send:

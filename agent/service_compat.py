@@ -16,10 +16,11 @@ from agent.service_judges import Judges
 from agent.suggest import Suggestion, evaluate, suggest
 from engine.board import Boards, as_boards
 from engine.dice import as_dice
-from engine.errors import ConfigError, DiceError, NardyError, NetError, PositionError
+from engine.errors import ConfigError, DiceError, IllegalPlayError, NardyError, NetError, PositionError
 from engine.outcome import is_finished
 from engine.reason import move_text
 from engine.rules import BAR, CHECKERS, OFF, SLOTS, Rules, get_rules
+from engine.steps import make_step, replay
 
 Answer = dict[str, Any]
 
@@ -112,7 +113,19 @@ def _number(query: Mapping[str, str], name: str, default: int | None) -> int:
 
 
 def _steps(play: Suggestion) -> list[Answer]:
-    return [{"from": int(step.start), "to": int(step.end)} for step in play.steps]
+    """The steps as wildbg writes them: one checker that goes by both dice goes by the smaller first, if it can."""
+    steps = play.steps
+    if len(steps) == 2 and steps[0].end == steps[1].start and steps[0].die > steps[1].die:
+        way = [make_step(play.board, steps[0].start, steps[1].die, play.rules)]
+        try:
+            between, _, _ = replay(play.board, way, play.dice, play.rules)
+            way.append(make_step(between, way[0].end, steps[0].die, play.rules))
+            after, _, _ = replay(play.board, way, play.dice, play.rules)
+        except IllegalPlayError:
+            after = play.board
+        if np.array_equal(after, play.afterstate):
+            steps = tuple(way)
+    return [{"from": int(step.start), "to": int(step.end)} for step in steps]
 
 
 def _wildbg_probs(probs: Probs, rules: Rules) -> dict[str, float]:
