@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,6 +55,10 @@ def rollout(
     stop_at_joint_se: Annotated[
         float | None, typer.Option("--stop-jsd", help="Stop when all others are behind by this many standard errors.")
     ] = None,
+    stop_at_se: Annotated[
+        float | None, typer.Option("--stop-se", help="Stop when every standard error is this small.")
+    ] = None,
+    min_trials: Annotated[int, typer.Option("--min-trials", help="Games before a stop rule applies.")] = 324,
     first: Annotated[
         bool | None, typer.Option("--mover-first/--mover-second", help="Who began; asked for by last_turn only.")
     ] = None,
@@ -71,7 +75,16 @@ def rollout(
     from engine.rules import get_rules
 
     words, variant = as_lang(lang), get_rules(rules)
-    config = _config(trials, truncate, level, plain, seed, stop_at_joint_se)
+    config = _config(
+        trials,
+        truncate,
+        level,
+        seed,
+        variance_reduction=not plain,
+        stop_at_joint_se=stop_at_joint_se,
+        stop_at_se=stop_at_se,
+        min_trials=min_trials,
+    )
     place, given = read_position(position, dice, variant)
     roll = require_dice(given)
     note_first_compile()
@@ -113,7 +126,7 @@ def openings(
     from agent.suggest import as_judge
 
     words = as_lang(lang)
-    config = _config(trials, truncate, level, False, seed, None)
+    config = _config(trials, truncate, level, seed)
     judge = as_judge(rules, net)
     note_first_compile()
     table = roll_out_openings(judge, config, plays=plays, has_replies=replies, watch=_count_on_terminal)
@@ -125,20 +138,11 @@ def openings(
     show.openings(table, lang=words)
 
 
-def _config(
-    trials: int, truncate: int | None, level: str, is_plain: bool, seed: int, joint_se: float | None
-) -> RolloutConfig:
+def _config(trials: int, truncate: int | None, level: str, seed: int, **rest: Any) -> RolloutConfig:
     from agent.levels import as_level
     from agent.rollout import RolloutConfig
 
-    return RolloutConfig(
-        trials=trials,
-        truncate=truncate,
-        level=as_level(level),
-        variance_reduction=not is_plain,
-        seed=seed,
-        stop_at_joint_se=joint_se,
-    )
+    return RolloutConfig(trials=trials, truncate=truncate, level=as_level(level), seed=seed, **rest)
 
 
 def _count_on_terminal(done: int, planned: int) -> None:

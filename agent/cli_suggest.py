@@ -59,8 +59,7 @@ def suggest(
     """The best plays of a roll, best first."""
     from agent import show
     from agent.lang import as_lang
-    from agent.suggest import as_judge, chosen_level
-    from agent.suggest import evaluate as worth
+    from agent.suggest import as_judge, before_roll, chosen_level
     from agent.suggest import suggest as best_plays
 
     words, depth = as_lang(lang), chosen_level(plies, level, filters)
@@ -76,7 +75,7 @@ def suggest(
     if as_json:
         print_json({"position": place.echo, **answer.to_dict()})
         return
-    before = worth(place.board, judge.rules, judge) if reasons else None
+    before = before_roll(answer, judge) if reasons else None
     show.suggestions(answer, place.echo, lang=words, before=before, has_reasons=reasons)
 
 

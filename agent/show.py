@@ -90,7 +90,7 @@ def rollout(result: RolloutResult, plays: Sequence[str], position: str, *, lang:
         position: the position as it was understood.
         lang: `en` or `ru`.
     """
-    level = f"{result.config.level}, {result.trials} {text('trials', lang)}, seed {result.config.seed}"
+    level = f"{result.config.level}, {text('trials_seed', lang, n=result.trials, seed=result.config.seed)}"
     _heading(result.rules, result.net_name, level, position, lang)
     rows = [
         [
@@ -115,22 +115,20 @@ def openings(table: Openings, *, lang: str = "en") -> None:
         table: what `agent.openings.roll_out_openings` gave.
         lang: `en` or `ru`.
     """
-    level = f"{table.config.level}, {table.config.trials} {text('trials', lang)}, seed {table.config.seed}"
+    level = f"{table.config.level}, {text('trials_seed', lang, n=table.config.trials, seed=table.config.seed)}"
     _heading(table.rules, table.net_name, level, "start", lang)
-    rows = [
-        [
-            "{}:{}".format(*line.dice),
-            line.play_text,
-            "{}:{}".format(*line.reply_dice) if line.reply_dice else "",
-            line.reply_text,
+    has_replies = any(line.reply_dice for line in table.lines)
+    rows = []
+    for line in table.lines:
+        reply = ["{}:{}".format(*line.reply_dice), _play(line.reply_text, lang)] if line.reply_dice else ["", ""]
+        figures = [
             number(line.equity, lang, 3),
-            f"{number(line.low, lang, 3)} {number(line.high, lang, 3)}",
+            f"{number(line.low, lang, 3)} .. {number(line.high, lang, 3)}",
             str(line.trials),
         ]
-        for line in table.lines
-    ]
-    keys = ("roll", "play", "reply_roll", "reply", "equity", "interval", "trials")
-    print_table([text(key, lang) for key in keys], rows, left=4)
+        rows.append(["{}:{}".format(*line.dice), line.play_text, *(reply if has_replies else ()), *figures])
+    keys = ("roll", "play", *(("reply_roll", "reply") if has_replies else ()), "equity", "interval", "trials")
+    print_table([text(key, lang) for key in keys], rows, left=4 if has_replies else 2)
 
 
 def _heading(rules: Rules, net: str, level: str, position: str, lang: str) -> None:
