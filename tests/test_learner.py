@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 import torch
 
+from engine.rules import get_rules
 from training.config import LearnConfig
 from training.learner import Learner, rate_at
 from training.selfplay import Samples
 from training.value_net import Shape, ValueNet
 
 K = 8
+POINTS = get_rules("short").points
 
 
 def samples(count=600, seed=1, experts=1):
@@ -35,7 +37,7 @@ def new_learner(experts=("all",)):
     shape = Shape(features="counts_v1", feature_count=0, experts=experts, hidden=(16, 8), outcomes=K)
     value_net = ValueNet(shape)
     value_net.initialize(np.random.default_rng(0))
-    return Learner(value_net)
+    return Learner(value_net, POINTS)
 
 
 def test_learns_what_can_be_learned():
@@ -112,5 +114,5 @@ def test_feature_columns_are_learned_too():
         games=1,
         turns=1,
     )
-    Learner(value_net).learn(with_features, LearnConfig(), np.random.default_rng(0), (0.0, 0.1))
+    Learner(value_net, POINTS).learn(with_features, LearnConfig(), np.random.default_rng(0), (0.0, 0.1))
     assert ((value_net.experts[0]["feature_weights"] - before).abs() > 0).any(dim=1).all()

@@ -65,3 +65,14 @@ def test_no_games_give_no_targets():
         np.zeros((0, K), np.float32), np.zeros(0, bool), np.zeros(1, np.int64), np.zeros(0, np.int64), 0.7
     )
     assert empty.shape == (0, K)
+
+
+def test_turn_whose_value_is_known_hides_the_luck_that_followed_it():
+    values = np.array([[0.1, 0.2, 0.3, 0.4], [0.9, 0.1, 0.0, 0.0], [0.25] * 4], dtype=np.float32)
+    offsets, is_known = np.array([0, 3]), np.array([False, True, False])
+    won, lost = (
+        lambda_returns(values, np.ones(3, bool), offsets, np.array([outcome]), 1.0, is_known) for outcome in (0, 2)
+    )
+    assert won[0] == pytest.approx([0.0, 0.0, 0.9, 0.1])
+    assert np.array_equal(won[:2], lost[:2])
+    assert not np.array_equal(won[2], lost[2])

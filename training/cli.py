@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from engine.rules import get_rules
 from training.checkpoint import load_checkpoint
 from training.config import PRESETS, preset_config
 from training.loop import NET_FILE, RunOptions, run_training
+from training.ranks import Ranks
 
 app = typer.Typer(
     help="Train nets for long and short nardy by self-play.",
@@ -33,7 +35,9 @@ def run(
     resume: Annotated[bool, typer.Option(help="Go on from the folder's last checkpoint.")] = False,
     init: Annotated[Path | None, typer.Option(help="Start from the weights of this net.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of weights, dice and order.")] = 1,
-    threads: Annotated[int, typer.Option(min=1, max=256, help="Threads of self-play.")] = 2,
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Threads of self-play; all cores of the machine by default.")
+    ] = None,
     games: Annotated[int | None, typer.Option(help="Self-play games instead of the preset's budget.")] = None,
     referee: Annotated[Path | None, typer.Option(help="File of reference decisions for the curve.")] = None,
     device: Annotated[str, typer.Option(help="Where the learner runs: cpu or cuda.")] = "cpu",
@@ -46,8 +50,16 @@ def run(
         raise ConfigError(f"{out} trains {config.rules}, --rules says {rules}")
     if init is not None:
         config = config.from_net()
-    options = RunOptions(threads=threads, device=device, referee=referee)
-    done = run_training(config, out, options, is_resumed=resume, init=None if init is None else load_net(init))
+    ranks = Ranks.from_environment()
+    try:
+        threads = threads or max(1, (os.cpu_count() or 1) // ranks.local)
+        options = RunOptions(threads=threads, device=device, referee=referee)
+        start = None if init is None else load_net(init)
+        done = run_training(config, out, options, is_resumed=resume, init=start, ranks=ranks)
+    finally:
+        ranks.close()
+    if not ranks.is_first:
+        return
     if done.games < config.games:
         print(
             f"stopped after {done.games} of {config.games} games; go on with: "

@@ -63,12 +63,21 @@ class TargetConfig:
 
     kind: str = field(
         default="td",
-        metadata={"help": "td = lambda-returns; outcome = how the game ended, whoever played it (for random play)."},
+        metadata={
+            "help": "td = lambda-returns; outcome = how the game ended, whoever played it (for random play); "
+            "look_ahead = values after one roll of look-ahead."
+        },
     )
     lam: float = field(default=0.7, metadata={"help": "Trace decay of TD(lambda), from 0 (one step) to 1 (outcome)."})
 
+    decisions: int = field(default=8000, metadata={"help": "Decisions a round that look_ahead draws from its games."})
+    siblings: int = field(default=3, metadata={"help": "Plays of each decision that look_ahead values."})
+
     def __post_init__(self) -> None:
-        _require(self.kind in ("td", "outcome"), "kind of targets", "td or outcome", self.kind)
+        kinds = ("td", "outcome", "look_ahead")
+        _require(self.kind in kinds, "kind of targets", " or ".join(kinds), self.kind)
+        _require(1 <= self.decisions <= 1_000_000, "decisions", "1 to 1000000", self.decisions)
+        _require(1 <= self.siblings <= 100, "siblings", "1 to 100", self.siblings)
         _require(0.0 <= self.lam <= 1.0, "lam", "a number from 0 to 1", self.lam)
 
 
@@ -81,7 +90,13 @@ class LearnConfig:
     batch: int = field(default=2048, metadata={"help": "Positions in one update."})
     average_decay: float = field(default=0.999, metadata={"help": "Decay of the averaged weights per update; 0 = off."})
 
+    difference_weight: float = field(
+        default=0.0,
+        metadata={"help": "Weight of the squared error of equity differences between plays of one decision."},
+    )
+
     def __post_init__(self) -> None:
+        _require(0.0 <= self.difference_weight <= 1000.0, "difference_weight", "from 0 to 1000", self.difference_weight)
         _require(0.0 < self.rate <= 1.0, "rate", "above 0 and at most 1", self.rate)
         _require(0.0 <= self.final_rate <= self.rate, "final_rate", f"from 0 to rate ({self.rate})", self.final_rate)
         _require(1 <= self.batch <= 1_000_000, "batch", "1 to 1000000", self.batch)

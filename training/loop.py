@@ -35,6 +35,7 @@ from training.curves import Metric, append_metrics, drop_metrics_after, plot_cur
 from training.evaluation import StrengthCheck, strength_text
 from training.grow import grown_net
 from training.learner import Learner, rate_at
+from training.ranks import Ranks
 from training.selfplay import Samples, play_round
 from training.value_net import Shape, ValueNet, flat_from_net, net_from_flat, shape_of
 
@@ -88,10 +89,12 @@ class Run:
         config: what to train.
         folder: where checkpoint, metrics, curve and net go.
         options: threads, device, checks.
+        ranks: the processes that train this net together; None: this one alone.
     """
 
-    def __init__(self, config: TrainConfig, folder: Path, options: RunOptions) -> None:
+    def __init__(self, config: TrainConfig, folder: Path, options: RunOptions, ranks: Ranks | None = None) -> None:
         self.config, self.folder, self.options = config, folder, options
+        self.ranks = ranks or Ranks()
         self.rules: Rules = get_rules(config.rules)
         self.shape = Shape(
             features=config.net.features,
@@ -103,7 +106,7 @@ class Run:
         self.check = StrengthCheck(self.rules, config.check, options.referee, threads=options.threads)
         self.value_net = ValueNet(self.shape, options.device)
         self.value_net.initialize(np.random.default_rng(_stream(config.seed, WEIGHTS_STREAM)))
-        self.learner = Learner(self.value_net)
+        self.learner = Learner(self.value_net, self.rules.points, self.ranks)
         self.player = flat_vector(self.value_net.flat)
         self.rounds_done, self.games, self.seconds = 0, 0, 0.0
         self.dice_seed = int(_stream(config.seed, DICE_STREAM).generate_state(1, np.uint64)[0] >> np.uint64(1))
@@ -133,7 +136,8 @@ class Run:
             self.learner.moments["step"].fill_(checkpoint.steps)
         self.player = flat_vector(checkpoint.tensors["player"])
         self.rounds_done, self.games, self.seconds = checkpoint.rounds, checkpoint.games, checkpoint.seconds
-        drop_metrics_after(self.folder, self.rounds_done)
+        if self.ranks.is_first:
+            drop_metrics_after(self.folder, self.rounds_done)
 
     def train(self) -> bool:
         """Play and learn until the budget is spent or a signal comes.
@@ -143,45 +147,50 @@ class Run:
         """
         rounds = plan_rounds(self.config)
         torch.set_num_threads(1)  # self-play runs beside the learner
-        began, saved = time.monotonic(), time.monotonic()
-        seconds_before = self.seconds
+        began, saved = time.monotonic() - self.seconds, time.monotonic()
         with _caught_signals() as stop, self._progress() as bar, ThreadPoolExecutor(1) as pool:
             pending = self._submit(pool, rounds, self.rounds_done)
-            while pending is not None and not stop.is_set():
+            while pending is not None and not self._is_stopped(stop):
                 this = rounds[self.rounds_done]
                 samples = pending.result()
-                self.player = flat_vector(self.learner.average if this.stage.play.use_average else self.value_net.flat)
                 pending = self._submit(pool, rounds, this.number + 1)
                 loss = self._learn(this, samples)
-                self.seconds = seconds_before + time.monotonic() - began
+                self.seconds = time.monotonic() - began
                 self._record(this, samples, loss, bar)
-                if self.options.stop_after is not None and self.rounds_done >= self.options.stop_after:
-                    stop.set()
                 if time.monotonic() - saved >= self.config.check.checkpoint_s:
                     self.save()
                     saved = time.monotonic()
         self.save()
-        plot_curve(self.folder)
+        if self.ranks.is_first:
+            plot_curve(self.folder)
         return self.rounds_done == len(rounds)
 
+    def _is_stopped(self, stop: threading.Event) -> bool:
+        is_due = self.options.stop_after is not None and self.rounds_done >= self.options.stop_after
+        return self.ranks.total(stop.is_set() or is_due) > 0  # all ranks stop after the same round
+
     def _submit(self, pool: ThreadPoolExecutor, rounds: list[Round], number: int) -> Future[Samples] | None:
+        """Start playing a round, beside the learning of the one before; the first of a sitting plays as it did."""
         if number >= len(rounds):
             return None
         this = rounds[number]
-        net = net_from_flat(self.player, self.shape, self.rules, "self-play")
+        if number > self.rounds_done:
+            uses_average = rounds[number - 1].stage.play.use_average
+            self.player = flat_vector(self.learner.average if uses_average else self.value_net.flat)
+        first_game, games = self.ranks.share(this.first_game, this.games)
         return pool.submit(
             play_round,
-            net,
+            net_from_flat(self.player, self.shape, self.rules, "self-play"),
             self.rules,
             this.stage,
             seed=self.dice_seed,
-            first_game=this.first_game,
-            games=this.games,
+            first_game=first_game,
+            games=games,
             threads=self.options.threads,
         )
 
     def _learn(self, this: Round, samples: Samples) -> float:
-        rng = np.random.default_rng(_stream(self.config.seed, ORDER_STREAM, this.number))
+        rng = np.random.default_rng(_stream(self.config.seed, ORDER_STREAM, this.number, self.ranks.rank))
         loss = self.learner.learn(samples, this.stage.learn, rng, this.progress)
         self.rounds_done, self.games = this.number + 1, this.first_game + this.games
         return loss
@@ -194,9 +203,11 @@ class Run:
             "stage": this.stage.name,
             "loss": loss,
             "rate": rate_at(this.stage.learn, this.progress[1]),
-            "turns": samples.turns,
+            "turns": round(self.ranks.total(samples.turns)),
             "seconds": round(self.seconds, 3),
         }
+        if not self.ranks.is_first:
+            return
         metrics = [metric]
         every = self.config.check.every_games
         if self.games // every > this.first_game // every or self.games == self.config.games:
@@ -226,7 +237,9 @@ class Run:
         return net_from_flat(weights, self.shape, self.rules, name, metadata)
 
     def save(self) -> None:
-        """Write the checkpoint and the net of this moment."""
+        """Write the checkpoint and the net of this moment, if this is the first rank."""
+        if not self.ranks.is_first:
+            return
         tensors = {
             "weights": self.value_net.flat,
             "average": self.learner.average,
@@ -248,7 +261,11 @@ class Run:
     @contextmanager
     def _progress(self) -> Iterator[Any]:
         with tqdm(
-            total=self.config.games, initial=self.games, unit="game", disable=self.options.is_quiet, smoothing=0.02
+            total=self.config.games,
+            initial=self.games,
+            unit="game",
+            disable=self.options.is_quiet or not self.ranks.is_first,
+            smoothing=0.02,
         ) as bar:
             yield bar
 
@@ -260,6 +277,7 @@ def run_training(
     *,
     is_resumed: bool = False,
     init: Net | None = None,
+    ranks: Ranks | None = None,
 ) -> Run:
     """Train in a folder, from the start or from its last checkpoint.
 
@@ -269,17 +287,21 @@ def run_training(
         options: threads, device, checks.
         is_resumed: go on from the folder's checkpoint.
         init: starting weights of a fresh run.
+        ranks: the processes that train together; all must see the folder. None: this one alone.
     Returns:
         The run, its net and checkpoint saved.
     Raises:
         ConfigError: the folder is not empty, or its checkpoint is missing, damaged or of another config.
+        RankLostError: another rank is gone.
     """
+    ranks = ranks or Ranks()
     checkpoint = load_checkpoint(folder) if is_resumed else None
     if checkpoint is None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"{folder} exists and is not an empty folder; name another one, or go on in it with --resume")
     if checkpoint is not None and checkpoint.config != config:
         raise ConfigError(f"{folder / CHECKPOINT_FILE} was trained with other settings than those given")
-    run = Run(config, folder, options)
+    run = Run(config, folder, options, ranks)
+    ranks.total(0)  # every rank has read the folder before the first one writes
     folder.mkdir(parents=True, exist_ok=True)
     if checkpoint is not None:
         run.restore(checkpoint)

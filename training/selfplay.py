@@ -7,14 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agent.evaluator import expert_index
+from agent.evaluator import Evaluator, expert_index
 from agent.features import dense_features
 from agent.net import Net
 from agent.play import GameRecords, game_seeds, play_games
 from engine.board import BEAROFF, Boards, phase
 from engine.rules import Rules
-from training.config import StageConfig
+from training.config import StageConfig, TargetConfig
+from training.decisions import decision_samples
 from training.targets import Probs, lambda_returns
+
+DECISIONS_STREAM = 1  # spawn key of the random numbers that pick decisions, behind that of the round's first game
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +28,7 @@ class Samples:
     features: npt.NDArray[np.float32]  # [N, F]
     experts: npt.NDArray[np.int64]  # [N]
     targets: Probs  # [N, K], seen by the player who just moved
+    groups: npt.NDArray[np.int64] | None = None  # [N], rising: the decision each belongs to; None: no siblings
     games: int
     turns: int
 
@@ -45,23 +49,54 @@ def play_round(
     """
     seeds = game_seeds(seed, first_game, games)
     records = play_games(net, rules, seeds, threads=threads, random_rate=stage.play.random_rate)
-    return samples_of(records, net, rules, stage)
-
-
-def samples_of(records: GameRecords, net: Net, rules: Rules, stage: StageConfig) -> Samples:
-    """Samples of recorded games: every afterstate but bear-offs and finished ones, which no expert judges."""
-    if stage.targets.kind == "outcome":
-        is_greedy, lam = np.ones_like(records.is_greedy), 1.0
-    else:
-        is_greedy, lam = records.is_greedy, stage.targets.lam
-    targets = lambda_returns(records.values, is_greedy, records.offsets, records.outcomes, lam)
-    kept = phase(records.afterstates, rules) < BEAROFF
+    if stage.targets.kind == "look_ahead":
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(first_game, DECISIONS_STREAM)))
+        boards, groups, targets = decision_samples(
+            Evaluator(net, rules),
+            records.afterstates,
+            decisions=max(1, stage.targets.decisions * games // stage.play.games_per_round),
+            siblings=stage.targets.siblings,
+            rng=rng,
+            threads=threads,
+        )
+        return _samples(boards, targets, records, net, rules, threads, groups)
+    kept = phase(records.afterstates, rules) < BEAROFF  # what comes later no expert judges
+    targets = game_targets(records, stage.targets, is_known=~kept & records.is_greedy)
     boards = np.ascontiguousarray(records.afterstates[kept])
+    return _samples(boards, targets[kept], records, net, rules, threads)
+
+
+def game_targets(records: GameRecords, config: TargetConfig, is_known: npt.NDArray[np.bool_]) -> Probs:
+    """What the games themselves say about each afterstate played.
+
+    Args:
+        records: the games.
+        config: which targets.
+        is_known: bool [T], turns whose value the bear-off tables (or the end of the game) give.
+    Returns:
+        float32 [T, K], seen by the mover.
+    """
+    if config.kind == "outcome":
+        every = np.ones_like(records.is_greedy)
+        return lambda_returns(records.values, every, records.offsets, records.outcomes, 1.0)
+    return lambda_returns(records.values, records.is_greedy, records.offsets, records.outcomes, config.lam, is_known)
+
+
+def _samples(
+    boards: Boards,
+    targets: Probs,
+    records: GameRecords,
+    net: Net,
+    rules: Rules,
+    threads: int,
+    groups: npt.NDArray[np.int64] | None = None,
+) -> Samples:
     return Samples(
         boards=boards,
-        features=dense_features(boards, net.features),
+        features=dense_features(boards, net.features, threads=threads),
         experts=expert_index(boards, net, rules),
-        targets=targets[kept],
+        targets=targets,
+        groups=groups,
         games=len(records.outcomes),
         turns=len(records.is_greedy),
     )

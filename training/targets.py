@@ -16,6 +16,7 @@ def lambda_returns(
     offsets: npt.NDArray[np.int64],
     outcomes: npt.NDArray[np.int64],
     lam: float,
+    is_known: npt.NDArray[np.bool_] | None = None,
 ) -> Probs:
     """Outcome probabilities that TD(lambda) wants for the afterstate played at each turn, seen by its mover.
 
@@ -30,6 +31,7 @@ def lambda_returns(
         outcomes: int64 [G], outcome class seen by the player who made the last turn; UNFINISHED for a game that was
             cut, whose last turn wants the value it has.
         lam: trace decay.
+        is_known: bool [T], turns whose value is exact, so that what followed them is only noise; None: none are.
     Returns:
         float32 [T, K].
     Source:
@@ -47,5 +49,7 @@ def lambda_returns(
         later = last[: np.searchsorted(-lengths, -back, side="left")] - back + 1
         value = values[later]
         blend = np.float32(lam) * targets[later] + np.float32(1.0 - lam) * value
-        targets[later - 1] = opponent_probs(np.where(is_greedy[later, None], blend, value))
+        earlier = later - 1
+        wanted = opponent_probs(np.where(is_greedy[later, None], blend, value))
+        targets[earlier] = wanted if is_known is None else np.where(is_known[earlier, None], values[earlier], wanted)
     return targets
