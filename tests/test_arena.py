@@ -10,8 +10,11 @@ import pytest
 
 from agent import arena
 from agent.arena import pairs_of_games, play_match, round_robin, run_tournament
+from agent.evaluator import Evaluator
+from agent.levels import Level
 from agent.lockstep import FORFEIT_LOST, FORFEIT_WON, play_chunk
 from agent.match_result import MatchResult, mean_of
+from agent.net_players import player_of
 from agent.outside import CallablePlayer
 from agent.pair_dice import pair_keys, turn_dice
 from agent.players import make_player
@@ -22,6 +25,7 @@ from engine.movegen import legal_afterstates
 from engine.outcome import UNFINISHED, outcome_class
 from engine.rules import RULES, get_rules
 from fake_judge import FakeJudge
+from small_net import small_net
 
 PRESETS = ["short", "short_backgammon", "long_classic", "long_common", "long_fnr2026"]
 
@@ -86,13 +90,12 @@ def test_a_deterministic_player_against_itself_gives_every_pair_exactly_zero(pre
     assert (match.turns[:, 0] == match.turns[:, 1]).all()
 
 
-def test_a_net_against_itself_gives_every_pair_exactly_zero():
-    from agent.levels import Level
-    from agent.net_players import player_of
-
-    rules = RULES["long_classic"]
-    player = player_of(FakeJudge(rules), Level())
-    assert (play_match(player, player, rules, pairs=10, seed=1).pair_points == 0.0).all()
+@pytest.mark.parametrize("preset", ["short_backgammon", "long_classic"])
+def test_a_net_against_itself_gives_every_pair_exactly_zero(preset):
+    rules = RULES[preset]
+    player = player_of(Evaluator(small_net(preset), rules, use_tables=False), Level())
+    match = play_match(player, player, rules, pairs=20, seed=1)
+    assert (match.pair_points == 0.0).all() and match.a == match.b and match.a.endswith("@0ply")
 
 
 @pytest.mark.parametrize("preset", ["short", "long_classic"])
