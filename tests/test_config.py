@@ -41,6 +41,15 @@ def test_another_budget_leaves_the_random_games_alone():
     assert [stage.name for stage in config.from_net().stages] == ["td"]
 
 
+def test_fine_preset_is_the_end_of_the_strong_one():
+    rules = get_rules("short")
+    strong, fine = (preset_config(name, rules) for name in ("strong", "fine"))
+    assert [stage.name for stage in strong.stages] == ["random", "td", "fine", "look_ahead"]
+    assert [stage.name for stage in fine.stages] == ["fine", "look_ahead"]
+    assert [stage.learn for stage in fine.stages] == [stage.learn for stage in strong.stages[2:]]
+    assert fine.net == strong.net
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -53,7 +62,10 @@ def test_another_budget_leaves_the_random_games_alone():
         (lambda: TrainConfig(rules="short", seed=-1), "seed must be 0 to 2"),
         (lambda: TrainConfig(rules="short").with_games(0), "games must be 1 or more, got 0"),
         (lambda: preset_config("laptop", get_rules("short"), games=9), "games must be 2001 or more, got 9"),
-        (lambda: preset_config("huge", get_rules("short")), "unknown preset 'huge'; allowed: smoke, laptop, strong"),
+        (
+            lambda: preset_config("huge", get_rules("short")),
+            "unknown preset 'huge'; allowed: smoke, laptop, strong, fine",
+        ),
         (lambda: config_from_json("{"), "a config must be JSON"),
         (lambda: config_from_json('{"rules": 3}'), "config.rules must be of type str, got 3"),
         (lambda: config_from_json("{}"), "config: .*rules"),

@@ -16,8 +16,10 @@ from engine.errors import ConfigError
 from engine.rules import get_rules
 from training.checkpoint import load_checkpoint
 from training.config import PRESETS, preset_config
+from training.curves import read_metrics
 from training.loop import NET_FILE, RunOptions, run_training
 from training.ranks import Ranks
+from training.reproduce import ALLOWED_SE, compare_curves, published_curve
 
 app = typer.Typer(
     help="Train nets for long and short nardy by self-play.",
@@ -78,6 +80,31 @@ def export(
     load_checkpoint(folder)
     save_net(load_net(folder / NET_FILE), net)
     print(net)
+
+
+@app.command()
+def reproduce(
+    rules: Annotated[str, typer.Option(help="Game whose published curve is trained again.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    resume: Annotated[bool, typer.Option(help="Go on from the folder's last checkpoint.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed; the published curve's own by default.")] = 1,
+    games: Annotated[int | None, typer.Option(min=1, help="Stop once so many games are played.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, max=256, help="Threads of self-play.")] = None,
+    referee: Annotated[Path | None, typer.Option(help="File of reference decisions for the curve.")] = None,
+) -> None:
+    """Train the laptop preset and compare its curve with the published one, point by point."""
+    exact = get_rules(rules)
+    published = published_curve(exact)
+    config = load_checkpoint(out).config if resume else preset_config("laptop", exact, seed=seed)
+    options = RunOptions(threads=threads or os.cpu_count() or 1, referee=referee, stop_after_games=games)
+    run_training(config, out, options, is_resumed=resume)
+    points = compare_curves(published, read_metrics(out))
+    for point in points:
+        print(point)
+    worst = max((point.deviation for point in points), default=0.0)
+    print(f"{len(points)} points, the farthest {worst:.1f} joint SE apart; allowed {ALLOWED_SE:.0f}")
+    if worst > ALLOWED_SE:
+        raise typer.Exit(1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -242,18 +242,48 @@ def _laptop(rules: Rules) -> TrainConfig:
     return TrainConfig(rules=str(rules), stages=(_random_stage(2000), StageConfig(games=games)))
 
 
-def _strong(rules: Rules) -> TrainConfig:
-    games = 6_000_000 if rules.can_hit else 3_000_000
-    features = "short_v1" if rules.can_hit else "long_v1"
-    return TrainConfig(
-        rules=str(rules),
-        net=NetConfig(features=features, experts=("contact", "race"), hidden=(512, 64)),
-        stages=(_random_stage(2000), StageConfig(games=games)),
+def _fine_stages(games: int) -> tuple[StageConfig, ...]:
+    """What follows plain TD(lambda): small steps played by the averaged weights, then one roll of look-ahead."""
+    look_ahead_play = PlayConfig(games_per_round=400, random_rate=0.02, use_average=True)
+    return (
+        StageConfig(
+            name="fine",
+            games=games - games // 5,
+            play=PlayConfig(use_average=True),
+            learn=LearnConfig(rate=3e-4, final_rate=3e-5, average_decay=0.9995),
+        ),
+        StageConfig(
+            name="look_ahead",
+            games=games // 5,
+            play=look_ahead_play,
+            targets=TargetConfig(kind="look_ahead", decisions=8000, siblings=3),
+            learn=LearnConfig(rate=1e-4, final_rate=1e-6, average_decay=0.9995, difference_weight=2.0),
+        ),
     )
 
 
+def _strong_net(rules: Rules) -> NetConfig:
+    features = "short_v1" if rules.can_hit else "long_v1"
+    return NetConfig(features=features, experts=("contact", "race"), hidden=(512, 64))
+
+
+def _strong(rules: Rules) -> TrainConfig:
+    games = 4_000_000 if rules.can_hit else 2_000_000
+    td = StageConfig(games=games, learn=LearnConfig(final_rate=2e-4))
+    return TrainConfig(
+        rules=str(rules),
+        net=_strong_net(rules),
+        stages=(_random_stage(2000), td, *_fine_stages(games // 4)),
+    )
+
+
+def _fine(rules: Rules) -> TrainConfig:
+    games = 500_000 if rules.can_hit else 250_000
+    return TrainConfig(rules=str(rules), net=_strong_net(rules), stages=_fine_stages(games))
+
+
 PRESETS: MappingProxyType[str, Callable[[Rules], TrainConfig]] = MappingProxyType(
-    {"smoke": _smoke, "laptop": _laptop, "strong": _strong}
+    {"smoke": _smoke, "laptop": _laptop, "strong": _strong, "fine": _fine}
 )
 
 

@@ -58,14 +58,15 @@ class Round:
 class RunOptions:
     """How a run is carried out on this machine; none of it changes what is computed.
 
-    `referee` is a file of reference decisions for the checks; `stop_after` ends the run after so many rounds, as a
-    signal would.
+    `referee` is a file of reference decisions for the checks; `stop_after` and `stop_after_games` end the run after so
+    many rounds or games, as a signal would.
     """
 
     threads: int = 2
     device: str = "cpu"
     referee: Path | None = None
     stop_after: int | None = None
+    stop_after_games: int | None = None
     is_quiet: bool = False
 
 
@@ -166,7 +167,8 @@ class Run:
         return self.rounds_done == len(rounds)
 
     def _is_stopped(self, stop: threading.Event) -> bool:
-        is_due = self.options.stop_after is not None and self.rounds_done >= self.options.stop_after
+        limits = ((self.options.stop_after, self.rounds_done), (self.options.stop_after_games, self.games))
+        is_due = any(limit is not None and done >= limit for limit, done in limits)
         return self.ranks.total(stop.is_set() or is_due) > 0  # all ranks stop after the same round
 
     def _submit(self, pool: ThreadPoolExecutor, rounds: list[Round], number: int) -> Future[Samples] | None:
