@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import zlib
 
 import numpy as np
@@ -10,6 +11,9 @@ from hypothesis import settings
 
 settings.register_profile("suite", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("suite")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job ignores it, and so would all its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -107,7 +107,8 @@ def test_the_seeds_example_in_a_pseudo_terminal(tmp_path: Path, ptys: list[Pty])
     pty.type("resign", r"accept or decline > ")
     pty.type("yes", "Boris wins by oyn: 1 point")
     assert pty.end() == 0
-    assert max(len(line) for line in ANSI.sub("", pty.seen).splitlines()) <= 80
+    lines = [line for line in ANSI.sub("", pty.seen).splitlines() if str(tmp_path) not in line]
+    assert max(len(line) for line in lines) <= 80
     assert ANSI.search(pty.seen), "a terminal gets a coloured board"
     session = read_record(path).replay()
     assert session.state is State.OVER and session.result is not None and session.result.winner == 1
