@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
@@ -18,7 +19,9 @@ from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
+from agent.bearoff import load_tables
 from agent.jobs import Busy, Jobs, Limits
+from agent.levels import Level
 from agent.server_guard import LOCAL_HOSTS, Guard
 from agent.service_compat import NoNet
 from agent.service_games import GameRoom, UnknownGame
@@ -61,12 +64,16 @@ class Service:
 
     def warm(self) -> None:
         """Load nets and compile kernels, so that the first request does not wait for them."""
-        from agent.service import suggest_answer
-        from agent.service_asks import SuggestAsk
+        from agent.ranking import choose_plays, rank_plays
 
         for name in ("short", "long_classic"):
             with contextlib.suppress(NardyError):
-                suggest_answer(SuggestAsk(rules=name, dice="31"), self.judges)
+                judge = self.judges.evaluator(name)
+                boards, dice = judge.rules.start_board()[None], np.array([[3, 1]], dtype=np.int8)
+                choose_plays(judge, boards, dice, Level())
+                for plies in range(3):
+                    rank_plays(judge, boards, dice, Level(plies=plies), threads=1)
+        load_tables()
         self.is_warm = True
 
 

@@ -23,6 +23,7 @@ from agent.service_asks import (
     SuggestAsk,
     WhyAsk,
 )
+from agent.service_turns import VERDICTS
 from engine.errors import NardyError
 
 router = APIRouter(prefix="/api/v1", tags=["judging"])
@@ -40,7 +41,10 @@ def _documented(schema: Answer, kind: str = "application/json") -> dict[int | st
     return {200: {"content": {kind: {"schema": schema}}}}
 
 
-_SUGGESTION = _widened(SUGGESTION, {"words": {"type": "array", "items": _TEXT, "description": "if asked for"}})
+_SUGGESTION = _widened(
+    SUGGESTION,
+    {"verdict": {"enum": list(VERDICTS)}, "words": {"type": "array", "items": _TEXT, "description": "if asked for"}},
+)
 _SUGGESTIONS = _widened(SUGGESTIONS, _ECHO | {"suggestions": {"type": "array", "items": _SUGGESTION}})
 
 

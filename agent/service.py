@@ -27,6 +27,7 @@ from agent.service_asks import (
     WhyAsk,
 )
 from agent.service_judges import Judges
+from agent.service_turns import verdict
 from agent.suggest import chosen_level, evaluate, suggest, suggest_many
 from engine.board import PHASES, Boards, phase, pip_count
 from engine.dice import Roll, as_dice
@@ -120,8 +121,9 @@ def suggest_answer(ask: SuggestAsk, judges: Judges, flag: StopFlag | None = None
     depth = depth_of(ask)
     found = suggest(position.board, need_dice(roll), judge.rules, judge, level=depth, top=ask.top, threads=ONE_THREAD)
     answer = _echo(position) | found.to_dict()
-    if ask.words:
-        for play, one in zip(found, answer["suggestions"], strict=True):
+    for play, one in zip(found, answer["suggestions"], strict=True):
+        one["verdict"] = verdict(play.equity_loss)
+        if ask.words:
             one["words"] = explain(play, ask.lang, best=found[0])
     return answer
 

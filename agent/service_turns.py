@@ -38,7 +38,7 @@ class TurnMade:
             "dice": list(self.turn.dice),
             "play": turn_text(self.turn, "en"),
             "is_correct": self.turn.is_correct(),
-            "steps": None if steps is None else [[s.start, s.end, s.die] for s in steps],
+            "steps": None if steps is None else [[s.start, s.end, s.die, int(s.is_hit)] for s in steps],
             "start_board": self.turn.start.tolist(),
             "board": self.turn.board.tolist(),
             "n_legal": len(self.turn.legal),

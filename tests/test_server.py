@@ -270,7 +270,7 @@ def test_a_body_that_is_too_long_is_a_413(client) -> None:
 
 
 def test_every_answer_forbids_what_comes_from_elsewhere(client) -> None:
-    for path in ("/", "/docs", "/health", "/nothing", "/web/app.js"):
+    for path in ("/", "/docs", "/health", "/nothing", "/web/js/app.js"):
         headers = client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"], path
         assert headers["x-content-type-options"] == "nosniff"
