@@ -102,7 +102,9 @@ def write_outputs(folder: Path) -> None:
         if block.kind != "console":
             return match[0]
         done = run_block(block, folder)
-        done.check_returncode()
+        if done.returncode:
+            print(f"left as it was: {block.command}\n{done.stderr}", file=sys.stderr)
+            return match[0]
         output = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
         commands = "".join(f"$ {line}\n" for line in block.command.splitlines())
         return match[0].replace(match["text"], f"{commands}{output}\n")
