@@ -57,6 +57,7 @@ _BOARD = _list(_ROW, "row 0 the player asked about, row 1 the opponent, each fro
 _DICE = _list(_whole("die", 1, 6), "the roll", 2)
 _RULES = _text("the exact rules, as text that get_rules reads")
 _NET = _text("name of the net that judged")
+_POSITION = _text("the position as it was understood, where it was given as text")
 _PROBS = _chances("exclusive outcome probabilities, named as rules.outcomes; they sum to 1")
 _CUMULATIVE = _chances("cumulative: win_or_better, win_gammon_or_better, ..., lose_or_worse, lose_gammon_or_worse, ...")
 _STEP = _object(
@@ -83,6 +84,7 @@ SUGGESTION = _object("one legal play", _SUGGESTION_FIELDS)
 SUGGESTIONS = _object(
     "the best plays of a roll, best first; plays judged deeper stand before the others",
     {
+        "position": _POSITION,
         "rules": _RULES,
         "net": _NET,
         "board": _BOARD,
@@ -92,6 +94,7 @@ SUGGESTIONS = _object(
         "n_legal": _whole("number of legal plays", 1),
         "suggestions": _list(SUGGESTION, "best first"),
     },
+    optional=("position",),
 )
 ROLL_PLAY = _object(
     "the best play of one roll",
@@ -105,6 +108,7 @@ ROLL_PLAY = _object(
 EVALUATION = _object(
     "a position before the roll",
     {
+        "position": _POSITION,
         "rules": _RULES,
         "net": _NET,
         "board": _BOARD,
@@ -114,6 +118,7 @@ EVALUATION = _object(
         "cumulative": _CUMULATIVE,
         "rolls": _list(ROLL_PLAY, "the 21 rolls; empty when the game is over"),
     },
+    optional=("position",),
 )
 _SE = _maybe(_number("standard error; null for a single trial", 0.0))
 ROLLED = _object(
@@ -133,6 +138,7 @@ ROLLED = _object(
 ROLLOUT = _object(
     "candidates rolled out on the same dice, best first",
     {
+        "position": _POSITION,
         "board": _BOARD,
         "dice": _DICE,
         "rules": _RULES,
@@ -145,7 +151,7 @@ ROLLOUT = _object(
         "stopped": {"enum": ["trials", "rule", "interrupt", "watcher"], "description": "what ended the rollout"},
         "candidates": _list(ROLLED, "best first"),
     },
-    optional=("board", "dice"),
+    optional=("position", "board", "dice"),
 )
 OPENING_LINE = _object(
     "a first turn, or a reply to one, seen by the player who makes the last of them",

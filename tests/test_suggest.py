@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from agent.cli import main
 from agent.levels import DEFAULT_FILTERS, Level, PlyFilter, as_level
+from agent.net import save_net
 from agent.ranking import choose_plays, rank_plays
 from agent.schema import SCHEMAS
 from agent.suggest import before_roll, evaluate, suggest, suggest_many
@@ -19,6 +25,7 @@ from engine.rules import RULES, get_rules
 from fake_judge import FakeJudge
 from random_positions import random_play
 from schema_check import assert_fits
+from small_net import small_net
 
 
 @pytest.fixture(params=["short", "long_classic"])
@@ -257,3 +264,46 @@ def test_a_ranking_keeps_each_board_to_itself(judge: FakeJudge) -> None:
     for row, (board, roll) in enumerate(zip(boards, dice, strict=True)):
         mine = ranking.afterstates[ranking.offsets[row] : ranking.offsets[row + 1]]
         assert {a.tobytes() for a in mine} == {a.tobytes() for a in legal_afterstates(board, roll, judge.rules)}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("suggestions", ["suggest", "--dice", "64"]),
+        ("evaluation", ["evaluate"]),
+        ("rollout", ["rollout", "--dice", "33", "--trials", "4", "--truncate", "1"]),
+        ("openings", ["openings", "--trials", "2", "--truncate", "1"]),
+    ],
+)
+def test_json_on_the_command_line_fits_the_schema(
+    name: str, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    net = tmp_path / "small.safetensors"
+    save_net(small_net("long_classic"), net)
+    assert main([*arguments, "--rules", "long_classic", "--net", str(net), "--json"]) == 0
+    assert_fits(json.loads(capsys.readouterr().out), SCHEMAS[name])
+
+
+def test_answers_do_not_depend_on_what_was_asked_before(tmp_path: Path) -> None:
+    """Case E06 (bgsage 834d67a, dd4edd1): values of one setting returned for another; single thread and four."""
+    path = tmp_path / "net.safetensors"
+    save_net(small_net("short"), path)
+    boards, dice = random_play(get_rules("short"), 2, np.random.default_rng(1))
+    for threads in (1, 4):
+        first = suggest(boards[0], dice[0], "short", path, threads=threads).to_dict()
+        other = suggest(boards[0], dice[0], "short", path, scoring="win_only", threads=threads).to_dict()
+        suggest(boards[1], dice[1], "short", path, threads=threads)
+        assert suggest(boards[0], dice[0], "short", path, threads=threads).to_dict() == first
+        assert other["suggestions"][0]["equity"] != first["suggestions"][0]["equity"]
+
+
+def test_a_net_file_written_anew_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "net.safetensors"
+    board, roll = get_rules("short").start_board(), (3, 1)
+    equities = []
+    for seed in (1, 2):
+        save_net(small_net("short", seed=seed), path)
+        os.utime(path, ns=(seed, seed))
+        equities.append(suggest(board, roll, "short", path)[0].equity)
+    assert equities[0] != equities[1]
+    assert suggest(board, roll, "short", small_net("short", seed=2))[0].equity == equities[1]
