@@ -29,7 +29,7 @@ from engine.position_ids import format_xgid, xgid_of
 from engine.rules import BAR, OFF, Rules
 
 ANSWER_S = 10.0
-START_S = 30.0  # a first answer may also load nets
+START_S = 30.0  # more, for the first answer after a start: it may load nets
 MAX_IN_A_ROW = 3  # failures without an answer between them, after which a program is not asked again
 MAX_FAILURES = 20  # and in all
 
@@ -44,6 +44,8 @@ class ProgramPlayer(OutsidePlayer):
     open_channel: Callable[[], Channel]
     limit_s: float = ANSWER_S
     _channel: Channel | None = field(default=None, init=False)
+    _is_fresh: bool = field(default=False, init=False)  # started, and has not answered since
+    _has_answered: bool = field(default=False, init=False)
     _in_a_row: int = field(default=0, init=False)
     _failures: int = field(default=0, init=False)
 
@@ -76,27 +78,29 @@ class ProgramPlayer(OutsidePlayer):
         if self._in_a_row >= MAX_IN_A_ROW or self._failures >= MAX_FAILURES:
             raise NoAnswerError("crash", f"given up after {self._failures} failures")
         try:
-            limit_s = self.limit_s
             if self._channel is None:
-                limit_s += START_S if self._failures == 0 else 0.0
-                self._channel = self._opened()
+                self._open()
+            assert self._channel is not None
             self._channel.send(question)
-            answer = self._channel.receive(limit_s)
+            # A program that never answered gets the time to start only once.
+            may_load = self._is_fresh and (self._has_answered or self._failures == 0)
+            answer = self._channel.receive(self.limit_s + START_S * may_load)
         except NoAnswerError:
             self._failures += 1
             self._in_a_row += 1
             self.close()
             raise
         self._in_a_row = 0
+        self._is_fresh, self._has_answered = False, True
         return answer
 
-    def _opened(self) -> Channel:
+    def _open(self) -> None:
+        self._is_fresh = True
         try:
             self._channel = self.open_channel()
         except PlayerError as error:
             raise NoAnswerError("crash", str(error)) from error
         self.greet(self._channel)
-        return self._channel
 
     def check(self) -> None:
         """Start it now, so that a wrong command is found before the first game.
@@ -106,6 +110,7 @@ class ProgramPlayer(OutsidePlayer):
         """
         try:
             self._channel = self.open_channel()
+            self._is_fresh = True
             self.greet(self._channel)
         except NoAnswerError as error:
             self.close()

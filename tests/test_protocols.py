@@ -147,6 +147,35 @@ def test_a_program_that_crashes_now_and_then_is_started_anew(player, rng):
     assert set(faults) == {1} and faults[1].kind == "crash"
 
 
+def test_a_program_gets_time_to_start_but_only_once_when_it_never_answers():
+    limits: list[float] = []
+    waiting: list[str] = []
+
+    class Slow:
+        def send(self, line):
+            pass
+
+        def receive(self, limit_s):
+            limits.append(limit_s)
+            if not waiting:
+                raise NoAnswerError("timeout", "none")
+            return waiting.pop(0)
+
+        def close(self):
+            pass
+
+    player = JsonLinesPlayer(name="slow", rules=SHORT, open_channel=Slow, limit_s=2.0)
+    boards, dice = SHORT.start_board()[None], np.array([[3, 1]], dtype=np.int8)
+    for _ in range(2):
+        assert player.answers(boards, dice, None)[1]
+    assert limits == [32.0, 2.0]
+    waiting += ['{"play": "8/5 6/5"}'] * 2
+    assert not player.answers(boards, dice, None)[1] and not player.answers(boards, dice, None)[1]
+    player.close()
+    player.answers(boards, dice, None)  # started anew after it has answered: loading is allowed again
+    assert limits[2:] == [2.0, 2.0, 32.0]
+
+
 def test_nothing_that_a_program_started_is_left_behind(program, tmp_path):
     body = f"""
         import subprocess
