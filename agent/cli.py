@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
-from agent import cli_arena, cli_info, cli_league, cli_rollout, cli_serve, cli_suggest, play_cli
+from agent import cli_analyze, cli_arena, cli_info, cli_league, cli_rollout, cli_serve, cli_suggest, play_cli
 from agent.cli_run import run
 
 app = typer.Typer(
@@ -21,7 +21,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for commands in (cli_suggest, cli_rollout, play_cli, cli_serve, cli_arena, cli_league, cli_info):
+for commands in (cli_suggest, cli_rollout, cli_analyze, play_cli, cli_serve, cli_arena, cli_league, cli_info):
     commands.mount(app)
 
 

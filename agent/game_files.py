@@ -1,0 +1,50 @@
+"""Files that hold games: `.mat` match files and game records, told apart by what is in them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agent.matfile import read_match
+from agent.played import PlayedMatch, match_of_records
+from engine.errors import RecordError
+from engine.records import RecordWarning, read_record
+from engine.rules import Rules, get_rules
+
+
+def read_games(paths: Sequence[str | Path], rules: str | Rules | None = None) -> PlayedMatch:
+    """The games of one match file, or of one or more records of the same players.
+
+    Args:
+        paths: the files.
+        rules: the exact variant of a match file; None: what it says, else backgammon. Records say theirs.
+    Raises:
+        RecordError: a file that cannot be read, is neither, or does not go with the others; rules other than those
+            of a record.
+        RulesError: unknown rules.
+    """
+    if not paths:
+        raise RecordError("name a .mat file, or one or more game records")
+    are_records = [_is_record(path) for path in paths]
+    if not any(are_records):
+        if len(paths) > 1:
+            raise RecordError(f"match files are read one at a time, got {len(paths)}")
+        return read_match(paths[0], rules)
+    if not all(are_records):
+        raise RecordError(f"{paths[are_records.index(False)]} is no game record, and the others are")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RecordWarning)
+        match = match_of_records([read_record(path) for path in paths])
+    if rules is not None and get_rules(rules) != match.rules:
+        raise RecordError(f"the record is of {match.rules}, the rules asked for are {get_rules(rules)}; leave them out")
+    return replace(match, notes=(*match.notes, *(str(warning.message) for warning in caught)))
+
+
+def _is_record(path: str | Path) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(64).lstrip().startswith(b"{")
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from error
