@@ -249,8 +249,8 @@ def _fine_stages(games: int) -> tuple[StageConfig, ...]:
         StageConfig(
             name="fine",
             games=games - games // 5,
-            play=PlayConfig(use_average=True),
-            learn=LearnConfig(rate=3e-4, final_rate=3e-5, average_decay=0.9995),
+            play=PlayConfig(random_rate=0.02, use_average=True),
+            learn=LearnConfig(rate=3e-4, final_rate=1e-5, average_decay=0.9995),
         ),
         StageConfig(
             name="look_ahead",
@@ -264,17 +264,15 @@ def _fine_stages(games: int) -> tuple[StageConfig, ...]:
 
 def _strong_net(rules: Rules) -> NetConfig:
     features = "short_v1" if rules.can_hit else "long_v1"
-    return NetConfig(features=features, experts=("contact", "race"), hidden=(512, 64))
+    return NetConfig(features=features, experts=("contact", "race"), hidden=(512, 32))
 
 
 def _strong(rules: Rules) -> TrainConfig:
     games = 4_000_000 if rules.can_hit else 2_000_000
-    td = StageConfig(games=games, learn=LearnConfig(final_rate=2e-4))
-    return TrainConfig(
-        rules=str(rules),
-        net=_strong_net(rules),
-        stages=(_random_stage(2000), td, *_fine_stages(games // 4)),
-    )
+    play = PlayConfig(random_rate=0.02)  # off the path of best play too, where users' positions lie
+    td = StageConfig(games=games, play=play, learn=LearnConfig(final_rate=2e-4))
+    slow, _ = _fine_stages(games // 4)
+    return TrainConfig(rules=str(rules), net=_strong_net(rules), stages=(_random_stage(2000), td, slow))
 
 
 def _fine(rules: Rules) -> TrainConfig:
