@@ -146,8 +146,15 @@ def rollout(
     """
     _check(afterstates, rules, judge, config, mover_is_first)
     trials = Trials(config=config, rules=rules, judge=judge, mover_is_first=bool(mover_is_first), threads=threads)
-    done: list[Floats] = []  # [C, n, K] a chunk
-    stopped = "trials"
+    done, stopped = _played(trials, afterstates, watch, show_progress)
+    return _result(done, afterstates, stopped, trials)
+
+
+def _played(
+    trials: Trials, afterstates: Boards, watch: Watcher | None, show_progress: bool
+) -> tuple[list[Floats], str]:
+    """Results float64 [C, n, K] of each chunk, and what ended the rollout."""
+    config, done, stopped = trials.config, [], "trials"
     with _progress_bar(config.trials, show_progress) as advance:
         try:
             for chunk in _chunks(config.trials, len(afterstates)):
@@ -164,7 +171,7 @@ def rollout(
             if not done:
                 raise
             stopped = "interrupt"
-    return _result(done, afterstates, stopped, trials)
+    return done, stopped
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
