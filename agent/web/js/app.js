@@ -286,6 +286,7 @@ async function begin() {
   try {
     if (wanted) {
       await game.load(wanted);
+      history.replaceState(null, "", "/");
       return;
     }
   } catch {

@@ -54,7 +54,7 @@ function form(path, verb, operation) {
     const response = await fetch(query.size ? `${url}?${query}` : url, options);
     const text = await response.text();
     try {
-      answer.textContent = `${response.status}\n${JSON.stringify(JSON.parse(text), null, 1)}`;
+      answer.textContent = `${response.status}\n${compact(JSON.parse(text))}`;
     } catch {
       answer.textContent = `${response.status}\n${text}`;
     }
@@ -62,6 +62,9 @@ function form(path, verb, operation) {
   const pick = examples.map((example, i) => button(`Example ${i + 1}`, () => { area.value = JSON.stringify(example, null, 2); }));
   return h("div", {}, h("p", { text: operation.description ?? "" }), table(["parameter", "value", ""], rows), table(["field", "kind", "default", ""], fields(body)), area, h("div", { class: "try" }, send, ...pick), answer);
 }
+
+// Lists of numbers stay on one line.
+const compact = (value) => JSON.stringify(value, null, 1).replace(/\[[\s\d,.-]*\]/g, (list) => list.replace(/\s+/g, ""));
 
 async function begin() {
   const description = await (await fetch("/openapi.json")).json();

@@ -5,6 +5,8 @@ import { button, byId, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { choice, preset as presetName } from "./dialogs.js";
 
+const TAKE = 2; // in place of a colour: a click takes a checker
+
 export class Editor {
   // board: the drawing. presets: rules by name. onPlay(position, preset), onAnalyse(answer), onClose().
   constructor(board, presets, { onPlay, onClose, onArrows }) {
@@ -53,8 +55,8 @@ export class Editor {
 
   // A place was clicked: one more checker of the chosen colour, or (with Shift, or the other button) one less.
   on(place, event) {
-    const isLess = event.shiftKey || event.button === 2;
-    const player = isLess ? this.owner(place) ?? this.colour : this.colour;
+    const isLess = event.shiftKey || event.button === 2 || this.colour === TAKE;
+    const player = isLess ? this.owner(place) ?? 0 : this.colour;
     const index = this.board.indexOf(player, place);
     if (index === null || index === 0) return;
     const row = this.rows[player];
@@ -151,7 +153,7 @@ export class Editor {
         this.arrange?.();
         this.show();
       }),
-      choice(t("set_checkers"), "editor-colour", [[0, t("colour_0")], [1, t("colour_1")]], this.colour, (value) => { this.colour = Number(value); }),
+      choice(t("set_checkers"), "editor-colour", [[0, t("colour_0")], [1, t("colour_1")], [TAKE, t("take_off")]], this.colour, (value) => { this.colour = Number(value); }),
       choice(t("on_roll"), "editor-mover", [[0, t("colour_0")], [1, t("colour_1")]], this.mover, (value) => {
         this.mover = Number(value);
         this.arrange?.();

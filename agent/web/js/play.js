@@ -97,7 +97,7 @@ export class Play {
       return;
     }
     const [only] = ends;
-    if (settings().oneClick && !this.isFree && ends.size === 1 && only[1].length <= 1) {
+    if (settings().oneClick && !this.isFree && ends.size === 1) {
       await this.go(index, only[0]);
       return;
     }

@@ -54,7 +54,7 @@ export default {
   graph_about: "Эквити белых после каждого хода; цветом показаны ошибки.", graph_label: "Эквити: {n} {n:ход|хода|ходов}, последнее {last}",
   lost_points: "Потеря", errors: "Ошибки", blunders: "Грубые", luck: "Везение",
   editor_about: "Щелчок ставит шашку, с Shift или правой кнопкой снимает. Остальные считаются выброшенными.",
-  set_checkers: "Ставить шашки", on_roll: "Ход", start_position: "Начальная", empty_board: "Пустая", paste_id: "Вставьте ID или ряды",
+  set_checkers: "Щелчок ставит", take_off: "не ставит, снимает", on_roll: "Ход", start_position: "Начальная", empty_board: "Пустая", paste_id: "Вставьте ID или ряды",
   position_ok: "Позиция верна: пипсы {mine} и {theirs}.", analyse: "Анализ", play_from_here: "Играть отсюда",
   worth: "Эквити {equity}, побед {win} %",
   set_theme: "Тема", theme_auto: "как в системе", theme_light: "светлая", theme_dark: "тёмная",
