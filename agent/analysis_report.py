@@ -42,6 +42,7 @@ th.text, td.text { text-align: left; } th { font-weight: 600; }
 tr.doubtful td { background: #d6a80022; } tr.error td { background: #e0700033; }
 tr.blunder td { background: #d0302044; } tr.illegal td { background: #8030d033; }
 .boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); gap: 1rem; }
+.curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(32rem, 1fr)); gap: .6rem; }
 figure { margin: 0; background: #fff; color: #222; border-radius: 6px; padding: .6rem; }
 figure svg { width: 100%; height: auto; } figcaption { font-size: .9rem; }
 summary { cursor: pointer; }
@@ -102,8 +103,9 @@ def analysis_html(analysis: MatchAnalysis, *, lang: str = "en") -> str:
     parts += [_section("games", games_table(analysis, lang), lang), f"<p>{escape(per_game(analysis, lang))}</p>"]
     if any(game.is_estimated for game in analysis.games):
         parts.append(f"<p>{escape(say('estimated', lang))}</p>")
-    parts += [f"<h2>{escape(say('equity', lang))}</h2>", f"<p>{escape(_curve_text(analysis, lang))}</p>"]
-    parts += [_curve_figure(game, lang) for game in analysis.games if game.turns]
+    parts += [f"<h2>{escape(say('curves', lang))}</h2>", f"<p>{escape(_curve_text(analysis, lang))}</p>"]
+    curves = "\n".join(_curve_figure(game, lang) for game in analysis.games if game.turns)
+    parts.append(f'<div class="curves">{curves}</div>')
     shown = analysis.worst(MAX_BOARDS, at_least=analysis.config.marks[1])
     if shown:
         boards = "\n".join(_board_figure(game, turn, analysis, lang) for game, turn in shown)

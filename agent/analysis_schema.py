@@ -47,7 +47,11 @@ _REASON = _object(
     "the rule that an illegal play breaks",
     {
         "code": _text("as engine.legality gives it"),
-        "data": {"type": "object", "description": "what the message names"},
+        "data": {
+            "type": "object",
+            "description": "what the message names",
+            "additionalProperties": {"type": ["string", "integer", "array"], "items": _whole("die", 1, 6)},
+        },
         "message": _text("one English line"),
     },
 )

@@ -214,9 +214,20 @@ def _actions(text: str, line: int, *, is_numbered: bool) -> list[Action]:
     found = []
     for place, mark in enumerate(marks):
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
-        found.append(_action(mark, text[mark.end() : end], side, line))
+        rest, words = _parted(text[mark.end() : end], mark)
+        found.append(_action(mark, rest, side, line))
+        if words:
+            found.append(Action(1, "other", _shown(words), "", 0.0, line))
         side = 1  # what follows on a line is the right-hand player's, or a win
     return found
+
+
+def _parted(rest: str, mark: re.Match[str]) -> tuple[str, str]:
+    """A play, and words of the other column that are none of ours, such as names of actions not known here."""
+    parts = re.split(r"\s{3,}|\t", rest.rstrip(), maxsplit=1) if mark["roll"] else []
+    if len(parts) < 2 or not parts[0].strip() or re.search(r"\d", parts[1]):
+        return rest, ""
+    return parts[0], parts[1]
 
 
 def _is_passed_roll(mark: re.Match[str], text: str) -> bool:
