@@ -152,6 +152,7 @@ def run_tournament(
     results: str | Path | None = None,
     show_progress: bool = False,
     anchor: str | None = None,
+    keep_plays: bool = False,
 ) -> Tournament:
     """Play all fixtures and rate the players.
 
@@ -163,6 +164,7 @@ def run_tournament(
         results: a JSON lines file; chunks it holds are not played again, new ones are added as they finish.
         show_progress: whether a bar with the time left goes to stderr.
         anchor: name of the player rated 0; None: the mean is 0.
+        keep_plays: as for `play_match`.
     Raises:
         PlayerError, RulesError, NetError, ConfigError, RecordError: bad input.
     """
@@ -182,6 +184,7 @@ def run_tournament(
                     workers=workers,
                     results=file,
                     progress=advance,
+                    keep_plays=keep_plays,
                 )
             )
     return Tournament(rules=bound, seed=seed, matches=tuple(matches), ratings=rate(matches, anchor=anchor))

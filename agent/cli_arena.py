@@ -40,17 +40,33 @@ def arena(
     ] = None,
     anchor: Annotated[str | None, typer.Option("--anchor", help="The player rated 0; else the mean is 0.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Also write an HTML page with plots here.")] = None,
+    export_mat: Annotated[
+        Path | None, typer.Option("--export-mat", help="Also write the games as .mat files into this folder.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let players meet over paired dice: points per game, win rate and ratings, with their errors."""
     from agent.arena import pairs_of_games, round_robin, run_tournament
 
     fixtures = round_robin(players, pairs_of_games(games), luck)
+    if export_mat is not None:
+        from agent.arena_games import check_export
+
+        check_export(games)
     note_first_compile()
     tournament = run_tournament(
-        fixtures, rules, seed, workers=workers, results=results, show_progress=sys.stderr.isatty(), anchor=anchor
+        fixtures,
+        rules,
+        seed,
+        workers=workers,
+        results=results,
+        show_progress=sys.stderr.isatty(),
+        anchor=anchor,
+        keep_plays=export_mat is not None,
     )
     show_tournament(tournament, as_json=as_json, report=report, command=command_line())
+    if export_mat is not None:
+        _export(tournament, export_mat)
 
 
 def show_tournament(tournament: Tournament, *, as_json: bool, report: Path | None, command: str) -> None:
@@ -69,6 +85,13 @@ def show_tournament(tournament: Tournament, *, as_json: bool, report: Path | Non
         _print_ratings(tournament)
     if report is not None:
         typer.echo(f"report written to {report}")
+
+
+def _export(tournament: Tournament, folder: Path) -> None:
+    from agent.arena_games import write_games
+
+    files = write_games(tournament.matches, folder)
+    print(f"nardy: {len(files)} match files written to {folder}", file=sys.stderr)
 
 
 def command_line() -> str:
