@@ -87,5 +87,21 @@ def shot_tables() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     return shots, partner
 
 
-REACH = reach_table()
+def step_table() -> npt.NDArray[np.int64]:
+    """Hits by three and four steps of a double.
+
+    Returns:
+        int64 [25, 2, 2]: by distance and steps - 3, a mask of the points before the blot (bit j - 1: j before it)
+        that must be open, and the roll, no roll where the distance is no multiple.
+    """
+    table = np.zeros((25, 2, 2), dtype=np.int64)
+    for die in range(1, 7):
+        for steps in (3, 4):
+            if die * steps < len(table):
+                table[die * steps, steps - 3] = (sum(1 << (die * k - 1) for k in range(1, steps)), 1 << roll_bit(die, die))
+    return table
+
+
+TRAVEL, ESCAPE = (np.ascontiguousarray(column) for column in reach_table().T)
 SHOTS, ENTER_AND_HIT = shot_tables()
+STEPS = step_table()

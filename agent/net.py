@@ -12,6 +12,7 @@ import os
 import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
@@ -33,7 +34,7 @@ MAX_FILE_BYTES = 256 * 2**20
 MAX_METADATA_CHARS = 100_000
 MAX_WIDTH = 4096
 MAX_LAYERS = 8
-LANES = 8  # kernels add this many sums at a time
+LANES, FIRST_LANES = 8, 64  # kernels add this many sums at a time, in the first layer as many as a word has bits
 NETS_FOLDER = Path(__file__).parent / "nets"
 
 # Which expert judges a phase: the first of these that the net has.
@@ -112,17 +113,22 @@ class Net:
     def arrays(self) -> NetArrays:
         """The net in the layout of the kernels."""
         experts = len(self.experts)
-        flat = [_padded(a, a.ndim - 1).reshape(experts, -1) for layer in self.layers for a in layer]
-        widths = [self.bias.shape[1], *(weight.shape[2] for weight, _ in self.layers)]
+        first = self.bias.shape[1]
+        widths = [first, *(weight.shape[2] for weight, _ in self.layers)]
+        padded = [-(-width // LANES) * LANES for width in widths]
+        padded[0] = -(-first // FIRST_LANES) * FIRST_LANES
+        shapes = [shape for pair in pairwise(padded) for shape in (pair, pair[1:])]
+        dense = [a for layer in self.layers for a in layer]
+        flat = [_padded(a, *shape).reshape(experts, -1) for a, shape in zip(dense, shapes, strict=True)]
         by_phase = [
             next(self.experts.index(name) for name in names if name in self.experts)
             for names in EXPERT_OF_PHASE.values()
         ]
         return NetArrays(
-            rows=_padded(np.concatenate([self.rows, self.feature_weights], axis=1), 1),
-            bias=_padded(self.bias, 1),
+            rows=_padded(np.concatenate([self.rows, self.feature_weights], axis=1), padded[0]),
+            bias=_padded(self.bias, padded[0]),
             dense=np.ascontiguousarray(np.concatenate(flat, axis=1)),
-            widths=np.array([-(-width // LANES) * LANES for width in widths], dtype=np.int64),
+            widths=np.array(padded, dtype=np.int64),
             experts=np.array(by_phase, dtype=np.int64),
             sizes=np.array([feature_code(self.features), self.feature_weights.shape[1], widths[-1]], dtype=np.int64),
         )
@@ -137,10 +143,10 @@ class Net:
         return sha.hexdigest()[:12]
 
 
-def _padded(array: Array, axes: int) -> Array:
-    """The array with its last axes filled up with zeros to multiples of LANES, contiguous."""
-    first = array.ndim - axes
-    pads = [(0, 0 if i < first else -n % LANES) for i, n in enumerate(array.shape)]
+def _padded(array: Array, *sizes: int) -> Array:
+    """The array with its last axes filled up with zeros to these sizes, contiguous."""
+    kept = array.ndim - len(sizes)
+    pads = [(0, 0)] * kept + [(0, size - n) for n, size in zip(array.shape[kept:], sizes, strict=True)]
     return np.ascontiguousarray(np.pad(array, pads))
 
 
