@@ -256,9 +256,10 @@ def serve(config: ServerConfig, host: str, port: int) -> None:
 
     app = make_app(config)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family)
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sends at once only if TCP is named
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound.bind((host, port))
+    bound.listen(1024)  # from here on nobody is turned away
     sys.setswitchinterval(0.001)  # slow jobs hand the interpreter over sooner, so quick answers stay quick
     settings = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=5, server_header=False
