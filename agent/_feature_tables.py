@@ -98,7 +98,10 @@ def step_table() -> npt.NDArray[np.int64]:
     for die in range(1, 7):
         for steps in (3, 4):
             if die * steps < len(table):
-                table[die * steps, steps - 3] = (sum(1 << (die * k - 1) for k in range(1, steps)), 1 << roll_bit(die, die))
+                table[die * steps, steps - 3] = (
+                    sum(1 << (die * k - 1) for k in range(1, steps)),
+                    1 << roll_bit(die, die),
+                )
     return table
 
 

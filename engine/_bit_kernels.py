@@ -6,7 +6,6 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-
 WORD, BYTE = ir.IntType(64), ir.IntType(8)
 HALF, SECOND_HALF = 32, 20  # two loads of 32 cells, the second from cell 20, cover the 52 and no more
 CELLS = ir.VectorType(BYTE, HALF)
