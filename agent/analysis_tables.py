@@ -12,6 +12,7 @@ from agent.lang import number, reason_text, text
 from agent.match_result import Mean
 
 LONGEST_NAME = 24
+LONGEST_HEADING = 12
 
 Pair = tuple[GameAnalysis, TurnAnalysis]
 
@@ -24,9 +25,9 @@ class Table(NamedTuple):
     left: int
 
 
-def short_name(name: str) -> str:
+def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     """A player's name for a column: a long path keeps its end."""
-    return name if len(name) <= LONGEST_NAME else f"{name[:6]}…{name[7 - LONGEST_NAME :]}"
+    return name if len(name) <= longest else f"{name[: longest // 4]}…{name[longest // 4 + 1 - longest :]}"
 
 
 def heading(analysis: MatchAnalysis, lang: str) -> list[str]:
@@ -63,7 +64,7 @@ def rate_cells(figures: Figures, lang: str) -> list[str]:
 
 def games_table(analysis: MatchAnalysis, lang: str) -> Table:
     """Each game: how it ended, the players' PR, and its points with and without luck."""
-    first, second = (short_name(name) for name in analysis.match.players)
+    first, second = (short_name(name, LONGEST_HEADING) for name in analysis.match.players)
     columns = [say("game", lang), say("score", lang), say("result", lang), say("turns", lang)]
     columns += [f"PR {first}", f"PR {second}", say("points", lang, name=first), say("luck", lang)]
     rows = [

@@ -91,7 +91,7 @@ def _export(tournament: Tournament, folder: Path) -> None:
     from agent.arena_games import write_games
 
     files = write_games(tournament.matches, folder)
-    print(f"nardy: {len(files)} match files written to {folder}", file=sys.stderr)
+    print(f"nardy: {len(files)} match file{'s' if len(files) > 1 else ''} written to {folder}", file=sys.stderr)
 
 
 def command_line() -> str:

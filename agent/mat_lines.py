@@ -183,7 +183,7 @@ def _read_line(line: str, number: int, match: RawMatch) -> list[Action]:
             return []
         match.games.append(RawGame(number=1))  # a single game, exported without its heading
     game = match.games[-1]
-    if turn is None and not game.actions and game.names is None and _note_names(line, game):
+    if turn is None and not game.actions and game.score is None and _note_names(line, game):
         return []
     found = _actions(turn[2] if turn else line, number, is_numbered=turn is not None)
     if not found and len(game.notes) < MAX_NOTES:

@@ -65,7 +65,7 @@ def test_plays_that_were_not_kept_and_too_many_games_are_refused() -> None:
 def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "games"
     code = main(["arena", "pips", "random", "-r", "long", "--games", "2", "--export-mat", str(folder)])
-    assert code == 0 and "1 match files written" in capsys.readouterr().err
+    assert code == 0 and "1 match file written" in capsys.readouterr().err
     assert len(read_match(folder / "01-pips-random-00001.mat").games) == 2
     results = ["--results", str(tmp_path / "r.jsonl"), "--export-mat", str(folder)]
     assert main(["arena", "pips", "random", "-r", "long", "--games", "2", *results]) == 2

@@ -139,6 +139,7 @@ VARIED = {
     "small letters": RESIGNED_GAMMON.replace("Resigns", "resigns").encode(),
     "and the match": RESIGNED_GAMMON.replace("Wins 1 point", "Wins 1 point and the match").encode(),
     "match of": RESIGNED_GAMMON.replace("3 point match", "Match of 3 points").encode(),
+    "words before the score": RESIGNED_GAMMON.replace(" Anna : 2", " Second   game\n Anna : 2").encode(),
     "comments": RESIGNED_GAMMON.replace(" Game 2", "; thanks\n\n Game 2").encode(),
 }
 
