@@ -23,9 +23,7 @@ import math
 import os
 import stat
 import sys
-import tempfile
 import threading
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +52,7 @@ from agent._bearoff_kernels import (
 from engine.board import Boards
 from engine.errors import ConfigError, PositionError, RulesError
 from engine.rules import CHECKERS, SLOTS, Rules
+from engine.whole_file import write_whole
 
 __all__ = ["BearoffArrays", "BearoffTables", "build_tables", "cache_path", "empty_arrays", "load_tables"]
 
@@ -301,22 +300,12 @@ def _content_fault(tables: dict[str, npt.NDArray[Any]]) -> str:
 
 
 def _store(path: Path, arrays: BearoffArrays) -> None:
-    """Write the cache file by way of a temporary one; a fault leaves the old file and a line in the log."""
+    """Write the cache file whole or not at all; a fault leaves the old file and a line in the log."""
     tables: dict[str, npt.NDArray[Any]] = {name: getattr(arrays, name) for name in _SHAPES}
     extra: dict[str, npt.NDArray[Any]] = {"version": np.array([VERSION], dtype=np.int32), "sha256": _digest(tables)}
     content = format_safetensors({**tables, **extra})
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{FILE_NAME}-", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
+        write_whole(path, content)
     except OSError as error:
         _log.warning("bear-off tables: cannot be stored in %s (%s); kept in memory", path.parent, error.strerror)

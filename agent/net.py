@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -26,6 +25,7 @@ from agent.features import COUNT_ROWS, feature_code, feature_count
 from engine.board import BEAROFF, CONTACT, RACE
 from engine.errors import NetError
 from engine.rules import GAMES, Rules, get_rules
+from engine.whole_file import write_whole
 
 Array = npt.NDArray[np.float32]
 
@@ -151,7 +151,7 @@ def _padded(array: Array, *sizes: int) -> Array:
 
 
 def save_net(net: Net, path: str | os.PathLike[str]) -> None:
-    """Write a net: to a temporary file beside it, synced, then renamed over the old one.
+    """Write a net, whole or not at all.
 
     Raises:
         NetError: the file cannot be written.
@@ -167,19 +167,10 @@ def save_net(net: Net, path: str | os.PathLike[str]) -> None:
     }
     tensors = {name: np.ascontiguousarray(array) for name, array in net.tensors().items()}
     content = safetensors.numpy.save(tensors, metadata)
-    temporary = ""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
+        write_whole(target, content)
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise NetError(f"cannot write net {target}: {error.strerror or error}") from None
 
 
@@ -197,7 +188,7 @@ def load_net(path: str | os.PathLike[str]) -> Net:
     except (SafetensorError, ValueError, KeyError, TypeError, UnicodeDecodeError, RecursionError) as error:
         raise NetError(f"{source} is not a readable safetensors file: {str(error)[:120]}") from None
     if metadata.get("format") != FORMAT:
-        given = metadata.get("format", "no format entry")[:40]
+        given = repr(metadata["format"][:40]) if "format" in metadata else "no format entry"
         raise NetError(f"{source} is not a nardy net: format must be {FORMAT}, got {given}")
     return _net_from(source, tensors, metadata)
 
@@ -227,12 +218,12 @@ def _net_from(source: Path, tensors: dict[str, Array], metadata: dict[str, str])
     wanted += [f"layers.{i}.{part}" for i in range(count) for part in ("weight", "bias")]
     if set(wanted) != set(tensors):
         odd = sorted(set(wanted) ^ set(tensors))[:4]
-        raise NetError(f"{source} lacks or has unknown tensors: {', '.join(odd)[:120]}")
+        raise NetError(f"{source} lacks or has unknown tensors: {', '.join(map(repr, odd))[:120]}")
     try:
         experts = json.loads(metadata["experts"])
         get_rules(metadata["rules"])
         names = {key: metadata[key] for key in ("game", "rules", "features")}
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, RecursionError) as error:
         raise NetError(f"{source}: bad metadata: {str(error)[:120]}") from None
     if not isinstance(experts, list) or not all(isinstance(e, str) for e in experts):
         raise NetError(f"{source}: experts must be a list of names, got {metadata['experts'][:60]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import get_ident
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
@@ -16,7 +17,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         OSError: the file cannot be written; what was there before stays.
     """
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{get_ident()}.tmp")
     try:
         with temporary.open("wb") as file:
             file.write(data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from engine.errors import ConfigError
+from engine.whole_file import write_whole
 from training.config import TrainConfig, config_from_json, config_json
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
@@ -71,20 +71,14 @@ def load_checkpoint(folder: Path) -> Checkpoint:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under another name, flush it to disk and rename it, so that readers see old or new, whole.
+    """Write a file so that readers see the old or the new one, whole.
 
     Raises:
         ConfigError: the path cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        write_whole(path, content)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
 
 
