@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { Actions } from "./actions.js";
-import { Board } from "./board.js";
+import { Board, ways } from "./board.js";
 import { NewGame, preset, showGames, showHelp, showResign, showSettings } from "./dialogs.js";
 import { byId, sleep } from "./dom.js";
 import { Editor } from "./editor.js";
@@ -88,9 +88,10 @@ const actions = new Actions(game, play, {
   resign: () => showResign(game),
   toggleHints,
 });
+const placed = (steps, kind, player) => ways(steps).map(({ from, to }) => ({ from: board.placeOf(player, from), to: board.placeOf(player, to), kind }));
 const arrows = (steps, kind, player) => {
   const open = steps.length && (editor.isOpen || (player === game.view?.mover && !game.view.steps?.length));
-  board.drawArrows(open ? steps.map((step) => ({ from: board.placeOf(player, step.from), to: board.placeOf(player, step.to), kind })) : []);
+  board.drawArrows(open ? placed(steps.map((step) => [step.from, step.to, step.die, step.is_hit]), kind, player) : []);
 };
 const hints = new Hints(game, { showArrows: arrows, playSteps });
 const turns = new Turns(game, lookAt);
@@ -145,8 +146,7 @@ function lookAt(turn) {
   board.show(turn.by === 0 ? [mine, theirs] : [theirs, mine]);
   board.light();
   board.drawDice(turn.dice, [], turn.by, "old");
-  const steps = (turn.steps ?? []).map(([from, to]) => ({ from: board.placeOf(turn.by, from), to: board.placeOf(turn.by, to), kind: turns.judged[turn.number - 1]?.verdict ?? "good" }));
-  board.drawArrows(steps);
+  board.drawArrows(placed(turn.steps ?? [], turns.judged[turn.number - 1]?.verdict ?? "good", turn.by));
   show();
   byId("status").textContent = t("looking_at", { n: turn.number, name: game.name(turn.by), dice: turn.dice.join("-"), play: playText(turn) });
 }

@@ -191,7 +191,8 @@ export class Board {
     const shift = again * 12;
     const [dx, dy] = [b.x - a.x, b.y - a.y];
     const length = Math.hypot(dx, dy) || 1;
-    const bend = Math.min(60, length / 5);
+    const inward = ((a.y + b.y) / 2 > SIZE.height / 2 ? -1 : 1) * (dx < 0 ? -1 : 1); // bent to the middle of the board
+    const bend = inward * Math.min(70, length / 4);
     const middle = { x: (a.x + b.x) / 2 - (dy / length) * bend + shift, y: (a.y + b.y) / 2 + (dx / length) * bend + shift };
     const angle = Math.atan2(b.y - middle.y, b.x - middle.x);
     const end = { x: b.x - 20 * Math.cos(angle) + shift, y: b.y - 20 * Math.sin(angle) + shift };
@@ -293,6 +294,17 @@ export class Board {
     });
     this.svg.addEventListener("contextmenu", (event) => event.preventDefault());
   }
+}
+
+// Steps of one checker as one way: [from, to] pairs, cut where it hits.
+export function ways(steps) {
+  const found = [];
+  for (const [from, to, , isHit] of steps) {
+    const going = found.find((way) => way.to === from && !way.isHit);
+    if (going) Object.assign(going, { to, isHit });
+    else found.push({ from, to, isHit });
+  }
+  return found;
 }
 
 export function asPlace(text) {
