@@ -270,7 +270,7 @@ def _strong_net(rules: Rules) -> NetConfig:
 def _strong(rules: Rules) -> TrainConfig:
     games = 4_000_000 if rules.can_hit else 2_000_000
     play = PlayConfig(random_rate=0.02)  # off the path of best play too, where users' positions lie
-    td = StageConfig(games=games, play=play, learn=LearnConfig(final_rate=2e-4))
+    td = StageConfig(games=games, play=play, learn=LearnConfig(rate=2e-3, final_rate=2e-4))
     slow, _ = _fine_stages(games // 4)
     return TrainConfig(rules=str(rules), net=_strong_net(rules), stages=(_random_stage(2000), td, slow))
 
