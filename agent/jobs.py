@@ -41,6 +41,7 @@ class Limits:
     waiting_jobs: int = field(default=64, metadata={"help": "Slow jobs that may wait for their turn."})
     slow_s: float = field(default=300.0, metadata={"help": "Longest that a slow job may compute."})
     games: int = field(default=5000, metadata={"help": "Most games kept in the folder."})
+    events: int = field(default=4000, metadata={"help": "Most events of a record that is loaded."})
     open_games: int = field(default=64, metadata={"help": "Games held in memory."})
     watchers: int = field(default=64, metadata={"help": "Connections that watch games at the same time."})
 

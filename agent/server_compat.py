@@ -38,7 +38,8 @@ _DICE = [_parameter("die1", "first die", 3, True), _parameter("die2", "second di
 @router.get("/move", summary="wildbg: legal plays, best first", openapi_extra={"parameters": _DICE + _SCORE + _PIPS})
 async def move(request: Request) -> Answer:
     judges, query = request.app.state.service.judges, dict(request.query_params)
-    return await computed(request, False, lambda flag: service_compat.wildbg_move(query, judges))
+    is_slow = query.get("die1") == query.get("die2")  # doubles have up to 2,000 plays
+    return await computed(request, is_slow, lambda flag: service_compat.wildbg_move(query, judges))
 
 
 @router.get("/eval", summary="wildbg: a position before the roll", openapi_extra={"parameters": _PIPS})
@@ -49,6 +50,8 @@ async def evaluation(request: Request) -> Answer:
 
 @router.post("/api/v1/getmoves", summary="bgweb: legal plays, best first", response_model_exclude_none=True)
 async def getmoves(ask: GetMovesAsk, request: Request) -> list[Answer]:
-    judges, jobs = request.app.state.service.judges, request.app.state.service.jobs
-    found: list[Answer] = await jobs.quick(lambda: service_compat.getmoves(ask, judges))
-    return found
+    judges = request.app.state.service.judges
+    is_slow = ask.dice[0] == ask.dice[1]
+    found = await computed(request, is_slow, lambda flag: {"plays": service_compat.getmoves(ask, judges)})
+    plays: list[Answer] = found["plays"]
+    return plays

@@ -82,7 +82,7 @@ async def position(ask: DescribeAsk, request: Request) -> Answer:
 @router.post("/suggest", summary="The best plays of a roll", responses=_documented(_SUGGESTIONS))
 async def suggest(ask: SuggestAsk, request: Request) -> Answer:
     judges = request.app.state.service.judges
-    is_slow = _plies(ask) >= answers.SLOW_PLIES or ask.top > 20
+    is_slow = _plies(ask) >= answers.SLOW_PLIES or ask.top > answers.QUICK_TOP
     return await computed(request, is_slow, lambda flag: answers.suggest_answer(ask, judges, flag))
 
 

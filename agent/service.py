@@ -46,6 +46,7 @@ Answer = dict[str, Any]
 ONE_THREAD = 1
 SLOW_PLIES = 2  # suggestions from here on are slow jobs; an evaluation looks one roll further by itself
 SLOW_BATCH = 64
+QUICK_TOP = 10  # to write more plays as text takes a slow job's time
 
 
 def depth_of(ask: Depth) -> Level:

@@ -1,11 +1,12 @@
 """Games of the HTTP service: each is a session with its record on disk, so that none is lost with the page or server.
 
 An action that names a revision is refused when the game has moved on since, so a late answer never moves twice
-(case N26). All of a game happens under its lock.
+(case N26). All of a game happens under its lock, but a bot thinks outside it: looking at a game never waits for a bot.
 """
 
 from __future__ import annotations
 
+import copy
 import re
 import secrets
 import threading
@@ -13,19 +14,21 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from agent.bot import act
+from agent.bot import act, chosen_play
 from agent.jobs import Limits
 from agent.service_asks import ActionAsk, GameAsk, LoadAsk
 from agent.service_judges import Judges
 from agent.service_seats import Seat, seats_of_record, take_seat
 from agent.service_turns import TurnMade, analysis
 from agent.service_views import game_view
+from engine.board import Boards
 from engine.dice import MAX_SEED, DiceSource, SeededDice
 from engine.errors import IllegalPlayError, NardyError, RecordError, SessionError
+from engine.events import State
 from engine.fair_dice import FairDice
 from engine.position_ids import parse_position
 from engine.records import Header, RecordWarning, parse_record, read_record
@@ -49,6 +52,13 @@ class UnknownGame(NardyError):
 
 class StaleGame(SessionError):
     """The game has moved on since the asker looked at it."""
+
+
+class BotChoice(NamedTuple):
+    """A bot's play and the revision of the game that it was thought out for."""
+
+    revision: int
+    afterstate: Boards
 
 
 class OpenGame:
@@ -78,19 +88,34 @@ class OpenGame:
 
     def act(self, action: str, ask: ActionAsk) -> None:
         """Let one action happen. Raises what the session raises, and then nothing has changed."""
+        chosen = self.bot_choice(ask) if action == "bot" else None
         with self.lock:
-            if ask.revision is not None and ask.revision != self.revision:
-                message = (
-                    f"the game has moved on: it is at revision {self.revision}, the request was about {ask.revision}"
-                )
-                raise StaleGame(message, "stale")
+            self.check_revision(ask.revision if chosen is None else chosen.revision)
             before = self.revision
             try:
-                _ACT[action](self, ask)
+                if chosen is None:
+                    _ACT[action](self, ask)
+                else:
+                    self.noting(lambda: self.table.play(chosen.afterstate))
             finally:
                 if self.revision != before:
                     for listener in list(self.listeners):
                         listener()
+
+    def check_revision(self, asked: int | None) -> None:
+        """Raises StaleGame when the asker knows an older game."""
+        if asked is not None and asked != self.revision:
+            message = f"the game has moved on: it is at revision {self.revision}, the request was about {asked}"
+            raise StaleGame(message, "stale")
+
+    def bot_choice(self, ask: ActionAsk) -> BotChoice | None:
+        """The play that the bot to act chooses; None where it has none to choose. The lock is not held meanwhile."""
+        with self.lock:
+            self.check_revision(ask.revision)
+            seat, revision, moment = self.bot_seat, self.revision, copy.copy(self.session)
+        if seat is None or seat.player is None or moment.state is not State.MOVING or moment.offer is not None:
+            return None
+        return BotChoice(revision, chosen_play(moment, seat.player, self._rng))
 
     def apply(self, name: str, ask: ActionAsk, **fields: Any) -> None:
         """One event of the session, with the turn it ends."""
@@ -153,7 +178,7 @@ class OpenGame:
         self.apply("place", ask, board=board.tolist())
 
     def bot(self, ask: ActionAsk) -> None:
-        """Let the bot that is to act do its next thing: roll, play, or answer."""
+        """Let the bot that is to act do what needs no thought: roll, or answer."""
         seat = self.bot_seat
         if seat is None or seat.player is None:
             raise SessionError("no bot is to act now", "not_your_turn")
@@ -251,6 +276,8 @@ class GameRoom:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordWarning)
             record = parse_record(text.encode(errors="replace"), "the record")
+        if len(record.events) > self._limits.events:
+            raise RecordError(f"the record has {len(record.events)} events, at most {self._limits.events} are taken")
         record.replay()
         if record.header.dice.get("kind") == "verifiable" and not any(e["event"] == "secret" for e in record.events):
             raise RecordError(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from dataclasses import replace
 
 import httpx
+import numpy as np
 import pytest
 
 from agent.jobs import Limits
@@ -52,8 +55,10 @@ def played_by_bots(client, game, most=2000):
 
 
 @pytest.mark.parametrize("rules", ["short", "long_classic"])
-def test_two_bots_play_a_whole_game_that_is_kept_and_judged(client, folder, rules) -> None:
-    game = played_by_bots(client, new_game(client, rules, ["pips", "net"], seed=5))
+def test_two_bots_play_a_game_to_its_end_that_is_kept_and_judged(client, folder, rules) -> None:
+    """From a late position: whole games are played in test_web.py."""
+    row = [0, 3, 3, 3, 2, 2, 1, 0, 0, 1] + [0] * 16
+    game = played_by_bots(client, new_game(client, rules, ["pips", "net"], seed=5, position=[row, row]))
     assert game["result"]["points"] >= 1
     turns = client.get(f"/api/v1/games/{game['id']}/turns").json()["turns"]
     judged = client.get(f"/api/v1/games/{game['id']}/analysis").json()["turns"]
@@ -208,6 +213,41 @@ def test_players_of_a_loaded_record_are_not_run(client) -> None:
     assert loaded["players"][0]["is_person"] and loaded["players"][0]["text"].startswith("you:cmd")
 
 
+def test_a_record_with_too_many_events_is_refused(tmp_path) -> None:
+    with client_of(tmp_path, limits=Limits(events=3)) as client:
+        game = done(client, new_game(client, first=0, dice="typed"), "roll", dice="65")
+        for action in ({"start": 24, "die": 6}, {"start": 18, "die": 5}):
+            done(client, game, "step", **action)
+        record = client.get(f"/api/v1/games/{game['id']}/record").text
+        assert client.post("/api/v1/games/load", json={"record": record}).status_code == 200
+        record += record.splitlines()[1] + "\n"
+        refused = client.post("/api/v1/games/load", json={"record": record})
+        assert refused.status_code == 400 and "4 events" in refused.json()["message"]
+
+
+def test_a_game_is_looked_at_while_its_bot_thinks(client) -> None:
+    game = done(client, new_game(client, players=["net", "you"], first=0), "bot")
+    found = client.app.state.service.games.game(game["id"])
+    begun, may_end = threading.Event(), threading.Event()
+    player = found.seats[0].player
+
+    class Slow:
+        def choose(self, boards, dice, rng):
+            begun.set()
+            assert may_end.wait(30)
+            return player.choose(boards, dice, rng)
+
+    found.seats = (replace(found.seats[0], player=Slow()), found.seats[1])
+    found.session.turn.legal = np.concatenate([found.session.turn.legal] * 2)  # so that it has to choose
+    asked = threading.Thread(target=act, args=(client, game, "bot"))
+    asked.start()
+    assert begun.wait(30)
+    assert client.get(f"/api/v1/games/{game['id']}").json()["revision"] == game["revision"]
+    may_end.set()
+    asked.join()
+    assert client.get(f"/api/v1/games/{game['id']}").json()["n_turns"] == 1
+
+
 @pytest.mark.parametrize("text", ["", "{}", "not json\n", '{"format":"nardy-record","version":9}\n'])
 def test_text_that_is_no_record_is_refused(client, text) -> None:
     refused = client.post("/api/v1/games/load", json={"record": text})
@@ -256,7 +296,7 @@ def test_faults_are_json_with_a_message(client, path, body, status, said) -> Non
 
 
 def test_a_body_that_is_no_json_is_a_400(client) -> None:
-    for content in (b"{", b"\xff\xfe", b"[]", b""):
+    for content in (b"{", b"\xff\xfe", b"[]", b"", b"[" * 100_000):
         headers = {"content-type": "application/json"}
         answer = client.post("/api/v1/suggest", content=content, headers=headers)
         assert answer.status_code == 400 and answer.json()["message"]
