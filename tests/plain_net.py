@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from agent.features import COUNT_ROWS, dense_features, feature_count
@@ -36,7 +38,7 @@ def random_net(
         rows=weights(0.2, COUNT_ROWS, hidden[0]),
         feature_weights=weights(0.2, feature_count(features), hidden[0]),
         bias=weights(0.2, hidden[0]),
-        layers=tuple((weights(a**-0.5, a, b), weights(0.2, b)) for a, b in zip(sizes, sizes[1:], strict=False)),
+        layers=tuple((weights(a**-0.5, a, b), weights(0.2, b)) for a, b in pairwise(sizes)),
     )
 
 
@@ -62,9 +64,6 @@ def plain_probs(net: Net, boards: np.ndarray, rules: Rules) -> np.ndarray:
 
 
 def _expert(net: Net, board_phase: int) -> int:
-    wanted = {
-        CONTACT: ("contact", "all"),
-        RACE: ("race", "contact", "all"),
-        BEAROFF: ("bearoff", "race", "contact", "all"),
-    }
-    return next(net.experts.index(name) for name in wanted[board_phase] if name in net.experts)
+    names = ("bearoff", "race", "contact", "all")
+    wanted = names[{BEAROFF: 0, RACE: 1, CONTACT: 2}[board_phase] :]
+    return next(net.experts.index(name) for name in wanted if name in net.experts)

@@ -70,14 +70,14 @@ def test_saving_replaces_the_old_file_and_leaves_nothing_else(net, tmp_path):
 
 def test_saving_where_nothing_can_be_written_is_one_line(net, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(NetError, match="cannot write net .*file/net"):
+    with pytest.raises(NetError, match=r"cannot write net .*file/net"):
         save_net(net, tmp_path / "file" / "net.safetensors")
 
 
 def test_missing_file_and_folder_are_named(tmp_path):
-    with pytest.raises(NetError, match="cannot read net .*gone.safetensors: No such file"):
+    with pytest.raises(NetError, match=r"cannot read net .*gone\.safetensors: No such file"):
         load_net(tmp_path / "gone.safetensors")
-    with pytest.raises(NetError, match="cannot read net .*: Is a directory"):
+    with pytest.raises(NetError, match=r"cannot read net .*: Is a directory"):
         load_net(tmp_path)
 
 

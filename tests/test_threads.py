@@ -13,7 +13,7 @@ from engine.threads import default_threads, map_slices
 @pytest.mark.parametrize("smallest", [1, 5, 64])
 def test_slices_cover_the_batch_in_order(threads, count, smallest):
     parts = map_slices(lambda part: list(range(count))[part], count, threads=threads, smallest=smallest)
-    assert sum(parts, []) == list(range(count))
+    assert [item for part in parts for item in part] == list(range(count))
     assert len(parts) <= threads
     assert len(parts) == 1 or all(len(part) >= smallest for part in parts)
 
