@@ -114,7 +114,8 @@ function arrange() {
   const name = editor?.isOpen ? editor.preset : presetOf(game.view.rules);
   const bottom = bottomPlayer();
   board.arrange(presets[name], bottom, settings().home);
-  board.numbersOf = settings().numbers === "mover" ? (editor?.isOpen ? editor.mover : game.view.mover) : bottom;
+  const isFixed = settings().numbers !== "mover" || (!editor?.isOpen && game.view.state === "over");
+  board.numbersOf = isFixed ? bottom : editor?.isOpen ? editor.mover : game.view.mover;
   board.drawNumbers(board.numbersOf);
 }
 

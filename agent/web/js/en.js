@@ -42,7 +42,7 @@ export default {
   result_draw: "The game is drawn.", by_resignation: "(resignation)", refused: "Not possible: {why}.",
   level_single: "oyn", level_gammon: "mars", level_home: "koks", level_bar: "koks with a checker on the bar",
   pips: "{n} {n:pip|pips}", off_count: "off {n}", resign_about: "You offer to lose by:", resign_level: "{level} ({n} {n:point|points})",
-  show_hints: "Show hints", depth: "Depth", plies: "{n} {n:turn|turns} ahead", computing: "Computing…",
+  show_hints: "Show", depth: "Depth", plies: "{n} {n:turn|turns} ahead", computing: "Computing…",
   hints_off: "Switch hints on to see the best plays and their chances (H).", pass: "pass", play_this: "Play this",
   hints_note: "{n} legal {n:play|plays}; {level}; {net}", before_roll: "{name} before the roll: equity {equity}",
   lucky_rolls: "Best rolls: {best}. Worst: {worst}.",

@@ -42,7 +42,7 @@ export default {
   result_draw: "Ничья.", by_resignation: "(сдача)", refused: "Так нельзя: {why}.",
   level_single: "ойн", level_gammon: "марс", level_home: "кокс", level_bar: "кокс с шашкой за бортом",
   pips: "{n} {n:пипс|пипса|пипсов}", off_count: "во дворе {n}", resign_about: "Вы предлагаете признать поражение:", resign_level: "{level} ({n} {n:очко|очка|очков})",
-  show_hints: "Показывать подсказки", depth: "Глубина", plies: "{n} {n:ход|хода|ходов} вперёд", computing: "Считаю…",
+  show_hints: "Показывать", depth: "Глубина", plies: "{n} {n:ход|хода|ходов} вперёд", computing: "Считаю…",
   hints_off: "Включите подсказки, чтобы видеть лучшие ходы и шансы (H).", pass: "пропуск", play_this: "Сыграть так",
   hints_note: "{n} {n:возможный ход|возможных хода|возможных ходов}; {level}; {net}", before_roll: "{name} до броска: эквити {equity}",
   lucky_rolls: "Лучшие зары: {best}. Худшие: {worst}.",
