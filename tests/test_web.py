@@ -499,9 +499,12 @@ def test_every_control_has_a_name_for_a_screen_reader(table) -> None:
     assert table.page.get_attribute("#status", "aria-live") == "polite"
 
 
-def test_two_programs_are_watched_paused_and_go_on(table) -> None:
-    table.open(players=["net", "pips"], dice="seed")
+def test_two_programs_are_watched_paused_and_go_on(browser, server) -> None:
+    context = new_context(browser, speed=1)
+    table = Table(context.new_page(), server)
+    table.open(players=["net", "pips"], dice="seed", waits=False)
     table.button("pause").click()
+    table.ready()
     table.page.wait_for_timeout(300)
     seen = table.view()["n_turns"]
     table.page.wait_for_timeout(300)
@@ -509,9 +512,11 @@ def test_two_programs_are_watched_paused_and_go_on(table) -> None:
     table.button("pause").click()
     for _ in range(200):
         if table.view()["n_turns"] > seen:
-            return
+            break
         table.page.wait_for_timeout(50)
-    raise AssertionError("the programs did not go on")
+    assert table.view()["n_turns"] > seen
+    context.close()
+    assert table.faults == []
 
 
 def test_the_page_of_the_api_sends_its_examples(table) -> None:
