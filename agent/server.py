@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterable
@@ -27,7 +28,7 @@ from agent.service_compat import NoNet
 from agent.service_games import GameRoom, UnknownGame
 from agent.service_judges import Judges
 from agent.terminal_match import default_folder
-from engine.errors import IllegalPlayError, NardyError, SessionError
+from engine.errors import ConfigError, IllegalPlayError, NardyError, SessionError
 from engine.rules import RULES
 
 WEB_FOLDER = Path(__file__).parent / "web"
@@ -243,23 +244,32 @@ def _version() -> str:
         return "0"
 
 
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that takes connections from now on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sends at once only if TCP is named
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+        bound.listen(1024)
+    except OSError as error:
+        bound.close()
+        reason = f"{host}, port {port}, cannot be listened on: {error.strerror}"
+        raise ConfigError(f"{reason}; choose another with --host and --port") from error
+    return bound
+
+
 def serve(config: ServerConfig, host: str, port: int) -> None:
     """Serve until interrupted; slow jobs end first, then open connections.
 
     Raises:
         NetError: the net cannot be read.
-        OSError: the address cannot be used.
+        ConfigError: the address cannot be used.
     """
-    import socket
-
     import uvicorn
 
     app = make_app(config)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sends at once only if TCP is named
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    bound.bind((host, port))
-    bound.listen(1024)  # from here on nobody is turned away
+    bound = _listening(host, port)
     sys.setswitchinterval(0.001)  # slow jobs hand the interpreter over sooner, so quick answers stay quick
     settings = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=5, server_header=False
@@ -270,7 +280,7 @@ def serve(config: ServerConfig, host: str, port: int) -> None:
             app.state.service.jobs.stop()
             super().handle_exit(sig, frame)
 
-    shown = f"[{host}]" if family == socket.AF_INET6 else host
+    shown = f"[{host}]" if ":" in host else host
     print(
         f"nardy: the board is at http://{shown}:{bound.getsockname()[1]}/  (Ctrl-C ends)", file=sys.stderr, flush=True
     )

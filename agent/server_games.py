@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from agent.jobs import Busy, StopFlag
+from agent.jobs import LOOK_S, Busy, StopFlag
 from agent.server_native import computed
 from agent.service_asks import ActionAsk, GameAsk, LoadAsk
 from agent.service_games import OpenGame
@@ -109,7 +109,7 @@ async def watch(
 async def _changes(game: OpenGame, request: Request, lang: str, seconds: float) -> AsyncIterator[bytes]:
     service = request.app.state.service
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
-    end = loop.time() + seconds
+    end, beat = loop.time() + seconds, loop.time() + HEARTBEAT_S
 
     def listener() -> None:
         loop.call_soon_threadsafe(changed.set)
@@ -125,9 +125,11 @@ async def _changes(game: OpenGame, request: Request, lang: str, seconds: float) 
                 if loop.time() >= end:
                     return
                 try:
-                    await asyncio.wait_for(changed.wait(), min(HEARTBEAT_S, end - loop.time()))
+                    await asyncio.wait_for(changed.wait(), LOOK_S)
                 except TimeoutError:
-                    yield b"\n"
+                    if loop.time() >= beat:
+                        beat = loop.time() + HEARTBEAT_S
+                        yield b"\n"
     finally:
         service.watchers -= 1
         game.listeners.discard(listener)

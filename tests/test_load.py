@@ -73,7 +73,7 @@ def test_requests_made_from_the_description_are_never_a_fault_of_the_server(desc
         def asks(case) -> None:
             nonlocal asked
             asked += 1
-            answer = case.call()
+            answer = case.call(timeout=120)
             assert answer.status_code < 500, f"{case.method} {case.path}: {answer.text[:300]}"
             if answer.status_code >= 400:
                 assert set(answer.json()) >= {"message"}

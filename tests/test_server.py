@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 from dataclasses import replace
 
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 
 from agent.jobs import Limits
+from agent.server import ServerConfig, make_app, serve
 from agent.server_games import Action
 from agent.service_games import ACTIONS
-from web_server import ServerProcess, client_of
+from engine.errors import ConfigError
+from web_server import ServerProcess, TestClient, client_of
 
 PEOPLE = ["you:Анна", "you:Борис"]
 
@@ -320,9 +323,6 @@ def test_every_answer_forbids_what_comes_from_elsewhere(client) -> None:
 def test_only_this_machine_s_names_are_answered(tmp_path) -> None:
     with client_of(tmp_path) as client:
         assert client.get("/health").status_code == 200
-    from agent.server import ServerConfig, make_app
-    from web_server import TestClient
-
     local = TestClient(make_app(ServerConfig(folder=tmp_path, is_warmed=False)))
     assert local.get("/health", headers={"host": "127.0.0.1:8080"}).status_code == 200
     assert local.get("/health", headers={"host": "[::1]:8080"}).status_code == 200
@@ -368,6 +368,15 @@ def test_a_real_server_lets_a_game_outlive_it_and_stops_at_once(tmp_path) -> Non
         assert httpx.get(f"{again.url}/api/v1/games/{game['id']}").json() == game
     finally:
         assert again.stop() == 0
+
+
+def test_an_address_in_use_is_told_in_one_line(tmp_path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"port {port}, cannot be listened on: .*--port"):
+            serve(ServerConfig(folder=tmp_path), "127.0.0.1", port)
 
 
 async def ended_jobs(url: str) -> None:
