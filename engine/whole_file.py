@@ -17,6 +17,11 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         OSError: the file cannot be written; what was there before stays.
     """
     target = Path(path)
+    if target.exists() and not target.is_file():  # a device or pipe is written to, never replaced by a file
+        with target.open("wb") as stream:
+            stream.write(data)
+        return
+    target = target.resolve()  # of a link, the file it names
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{get_ident()}.tmp")
     try:
         with temporary.open("wb") as file:
