@@ -22,6 +22,7 @@ from engine.errors import RecordError
 from engine.rules import get_rules
 
 FORMAT = "nardy-arena-1"
+MAX_BYTES = 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,13 +84,16 @@ class ResultsFile:
         return None
 
     def _read(self) -> None:
-        data = self.path.read_bytes()
+        with self.path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise RecordError(f"results file {self.path} has more than {MAX_BYTES} bytes; name another file")
         whole = data.rfind(b"\n") + 1
         self._whole = whole if whole < len(data) else None
         for number, line in enumerate(data[:whole].splitlines(), start=1):
             try:
                 self.entries.append(_entry(json.loads(line)))
-            except (KeyError, TypeError, ValueError) as error:
+            except (KeyError, TypeError, ValueError, RecursionError) as error:
                 raise RecordError(
                     f"{self.path} line {number} is no arena result ({error}); name another file"
                 ) from error

@@ -381,6 +381,9 @@ def test_a_file_of_something_else_is_refused_with_its_line(tmp_path):
     path.write_text("hello\n")
     with pytest.raises(RecordError, match=r"notes.txt line 1 is no arena result .*; name another file"):
         ResultsFile(path)
+    path.write_text("[" * 100_000 + "\n")
+    with pytest.raises(RecordError, match=r"notes.txt line 1 is no arena result"):
+        ResultsFile(path)
     with pytest.raises(RecordError, match="no results file at"):
         read_matches(tmp_path / "missing.jsonl")
 

@@ -273,6 +273,8 @@ def test_unknown_header_fields_are_ignored(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot be read"):
         read_record(tmp_path / "nothing")
+    with pytest.raises(RecordError, match="/dev/zero has more than 67108864 bytes"):
+        read_record("/dev/zero")
     (tmp_path / "empty").touch()
     with pytest.raises(RecordError, match="no complete first line"):
         Table.resume(tmp_path / "empty")
