@@ -13,6 +13,7 @@ import typer
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
+LONGEST_ERROR = 1000  # characters
 
 # Packages that belong to an extra of pyproject.toml.
 EXTRAS = {
@@ -37,6 +38,7 @@ def run(commands: typer.Typer, name: str, arguments: Sequence[str] | None = None
     Returns:
         The exit code: 0, 2 for bad input, 130 when interrupted, 141 when the reader of stdout went away.
     """
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a locale without box drawing or Cyrillic is no reason to fail
@@ -55,7 +57,7 @@ def run(commands: typer.Typer, name: str, arguments: Sequence[str] | None = None
         text = error_line(error)
         if text is None:
             raise
-        print(text if text.startswith("Usage:") else f"{name}: {text}", file=sys.stderr)
+        print(text if text.startswith("Usage:") else f"{name}: {_shortened(text)}", file=sys.stderr)
         return EXIT_BAD_INPUT
 
 
@@ -76,6 +78,19 @@ def error_line(error: Exception) -> str | None:
         message = str(error.format_message())
         return message if message.startswith("Usage:") else " ".join(message.split())
     return None
+
+
+def _open_missing_streams() -> None:
+    """Give a process that was started with closed streams empty ones, and keep files from taking their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  (open until the end)
+
+
+def _shortened(text: str) -> str:
+    """A line without the middle of what a user gave by the megabyte."""
+    half = LONGEST_ERROR // 2
+    return text if len(text) <= LONGEST_ERROR else f"{text[:half]} ... {text[-half:]}"
 
 
 def _invoke(commands: typer.Typer, name: str, words: list[str]) -> Any:

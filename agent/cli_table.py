@@ -20,10 +20,14 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, left: 
     from rich.console import Console
     from rich.table import Table
 
+    class PipeConsole(Console):
+        def on_broken_pipe(self) -> None:  # rich would end the program here; `cli_run.run` gives its exit code
+            raise BrokenPipeError
+
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index < left else "right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     width = None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL
-    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
+    PipeConsole(width=width, highlight=False, markup=False, emoji=False).print(table)

@@ -183,6 +183,12 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert done.stdout.splitlines()[-1] in ("141", "0")
 
 
+def test_a_table_that_nobody_reads_ends_with_141() -> None:
+    shell = ["bash", "-c", '"$@" | true; echo "${PIPESTATUS[0]}"', "-", *NARDY, "info"]
+    done = subprocess.run(shell, capture_output=True, text=True, env=environment(), timeout=60)
+    assert (done.stdout, done.stderr) == ("141\n", "")
+
+
 def test_an_interrupt_ends_quietly_with_130_and_keeps_what_was_played(tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     command = [*NARDY, "arena", "random", "pips", "--rules", "short", "--games", "2000000", "--workers", "1"]
@@ -254,3 +260,28 @@ def test_the_first_compile_is_announced_only_where_no_kernel_is_cached(tmp_path:
 def test_a_process_ends_with_code_2_and_one_line_for_bad_input() -> None:
     done = nardy("board", "--rules", "chess")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_megabytes_of_bad_input_do_not_come_back(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suggest", "--rules", "short", "--dice", "31", "--net", "a" * 1_000_000]) == 2
+    line = capsys.readouterr().err
+    assert len(line) < 1100
+    assert line.endswith("File name too long\n")
+
+
+@pytest.mark.parametrize(
+    ("closed", "arguments", "code"),
+    [
+        ("<&-", "convert - --rules short", 2),
+        (">&-", "info", 0),
+        ("2>&-", "board --rules chess", 2),
+        ("<&- >&- 2>&-", "board --rules short", 0),
+    ],
+)
+def test_closed_streams_are_empty_ones(closed: str, arguments: str, code: int) -> None:
+    command = f'exec "$0" -m agent.cli {arguments} {closed}'
+    done = subprocess.run(
+        ["bash", "-c", command, sys.executable], capture_output=True, text=True, cwd=ROOT, timeout=120
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
