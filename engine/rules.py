@@ -18,6 +18,8 @@ from engine.errors import RulesError
 
 Array = TypeVar("Array", bound=npt.NDArray[Any])
 
+_POINTS_TEXT = re.compile(r"\d{1,4}(?:\.\d{1,6})?", re.ASCII)
+
 OFF = 0
 HEAD = 24
 BAR = 25
@@ -203,10 +205,8 @@ def _frozen(array: Array) -> Array:
 def _scoring_points(scoring: str, game: Game) -> tuple[float, ...]:
     if scoring in game.scorings:
         return tuple(float(p) for p in game.scorings[scoring])
-    try:
-        points = tuple(float(p) for p in scoring.split("/"))
-    except ValueError:
-        points = ()
+    parts = [part.strip() for part in scoring.split("/")]
+    points = tuple(float(part) for part in parts) if all(map(_POINTS_TEXT.fullmatch, parts)) else ()
     if len(points) != game.levels or not all(0.0 <= p <= 1000.0 for p in points):
         words = ", ".join(game.scorings)
         raise RulesError(

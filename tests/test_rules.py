@@ -183,6 +183,8 @@ def test_the_move_kernel_reads_code_at_the_places_where_rules_write_it() -> None
         ("short(scoring=1/2/3)", "4 numbers from 0 to 1000 such as 1/2/3/4, got '1/2/3'"),
         ("long(scoring=1/2/-3)", "3 numbers from 0 to 1000 such as 1/2/3, got '1/2/-3'"),
         ("long(scoring=1/2/nan)", "3 numbers from 0 to 1000"),
+        ("long(scoring=1/2/\u0663)", "3 numbers from 0 to 1000"),
+        ("long(scoring=1/2/1_0)", "3 numbers from 0 to 1000"),
         ("long(scoring=)", "scoring of long nardy must be seed, fnr2026, win_only or 3 numbers"),
     ],
 )
