@@ -12,7 +12,9 @@ from agent import _net_kernels, _play_kernels
 from agent._bearoff_kernels import BearoffArrays
 from agent.bearoff import empty_arrays, load_tables
 from agent.net import Net, check_fit, load_net, shipped_net
-from engine.board import BEAROFF, Boards, kernel_boards, phase
+from engine.board import BEAROFF, Boards, as_boards, kernel_boards, phase
+from engine.dice import as_dice_batch
+from engine.errors import NetError, PositionError
 from engine.rules import SLOTS, Rules, get_rules
 from engine.threads import map_slices
 
@@ -46,9 +48,12 @@ class Evaluator:
             threads: most threads to use; None: all cores.
         Returns:
             float32 [N, K], seen by row 0, in the order of `rules.outcomes`; a finished board is certain.
+        Raises:
+            PositionError: not [N, 2, 26], or a board that is not well formed.
         """
-        tables = self.tables_for(afterstates)
-        cells = kernel_boards(afterstates).reshape(len(afterstates), 2 * SLOTS)
+        checked = _batch(afterstates, self.rules)
+        tables = self.tables_for(checked)
+        cells = checked.reshape(len(checked), 2 * SLOTS)
         out = np.empty((len(cells), len(self.rules.outcomes)), dtype=np.float32)
         map_slices(
             lambda part: _net_kernels.judge_batch(self.net.arrays, cells[part], self.rules.code, tables, out[part]),
@@ -71,6 +76,9 @@ class Evaluator:
             threads: most threads to use; None: all cores.
         Returns:
             int8 [N, 2, 26], rows not exchanged.
+        Raises:
+            PositionError: not [N, 2, 26], or a board that is not well formed.
+            DiceError: a die is not 1..6, or boards and dice differ in number.
         """
         return self.choose_judged(boards, dice, threads=threads)[0]
 
@@ -78,8 +86,9 @@ class Evaluator:
         self, boards: Boards, dice: npt.NDArray[np.int8], *, threads: int | None = None
     ) -> tuple[Boards, Probs]:
         """`choose`, and the float32 [N, K] probabilities of what was chosen, seen by the mover."""
+        boards = _batch(boards, self.rules)
+        dice = kernel_boards(as_dice_batch(dice, len(boards)))
         tables = self.tables_for(boards)
-        boards, dice = kernel_boards(boards), kernel_boards(dice)
         chosen = np.empty_like(boards)
         probs = np.empty((len(boards), len(self.rules.outcomes)), dtype=np.float32)
         map_slices(
@@ -104,6 +113,14 @@ class Evaluator:
         if self.use_tables and not self._tables.one_sided.shape[0] and needs_tables(boards, self.rules):
             self._tables = load_tables().arrays
         return self._tables
+
+
+def _batch(boards: Boards, rules: Rules) -> Boards:
+    """Boards as the kernels, which check nothing, may read them."""
+    checked = as_boards(boards, rules)
+    if checked.ndim != 3:
+        raise PositionError(f"an evaluator takes boards of shape [N, 2, 26], got {list(checked.shape)}")
+    return checked
 
 
 def needs_tables(boards: Boards, rules: Rules) -> bool:
@@ -134,6 +151,8 @@ def load_evaluator(rules: str | Rules, net: Net | str | os.PathLike[str] | None 
         NetError: the net cannot be read or does not fit the rules.
     """
     exact = get_rules(rules)
+    if not isinstance(net, (Net, str, os.PathLike, type(None))):
+        raise NetError(f"net must be a Net, a path or None, got {type(net).__name__}")
     if not isinstance(net, Net):
         net = load_net(shipped_net(exact) if net is None else Path(net))
     return Evaluator(net, exact)

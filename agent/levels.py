@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from engine.errors import ConfigError
 
 MAX_PLIES = 3
+MAX_WITHIN = 1e6  # points; wider than any scoring
 PLY_NAMES = tuple(f"{plies}-ply" for plies in range(MAX_PLIES + 1))
 
 
@@ -23,8 +24,8 @@ class PlyFilter:
     within: float = field(metadata={"help": "Largest equity loss, at the ply before, of a candidate that goes deeper."})
 
     def __post_init__(self) -> None:
-        if self.keep < 1 or not self.within >= 0.0:
-            raise ConfigError(f"a filter keeps 1 or more plays within 0 or more points, got {self}")
+        if self.keep < 1 or not 0.0 <= self.within <= MAX_WITHIN:
+            raise ConfigError(f"a filter keeps 1 or more plays within 0 to {MAX_WITHIN:g} points, got {self}")
 
     def __str__(self) -> str:
         return f"{self.keep}:{self.within:g}"
@@ -88,9 +89,11 @@ def parse_filters(text: str) -> tuple[PlyFilter, ...]:
         for ply, part in enumerate(parts):
             keep, _, within = part.partition(":")
             filters[ply] = PlyFilter(keep=int(keep), within=float(within) if within else DEFAULT_FILTERS[ply].within)
+    except ConfigError:
+        raise
     except ValueError as error:
         raise ConfigError(
-            f"a filter is KEEP:WITHIN for each of up to {MAX_PLIES} plies, such as 8:0.16,4:0.08, got {text!r}"
+            f"a filter is KEEP:WITHIN for each of up to {MAX_PLIES} plies, such as 8:0.16,4:0.08, got {text[:60]!r}"
         ) from error
     return tuple(filters)
 
@@ -104,6 +107,6 @@ def _plies(text: str) -> int:
         names = ", ".join(LEVEL_NAMES)
         raise ConfigError(
             f"a level is {names}, 0 to {MAX_PLIES} plies, gnubg:0ply to gnubg:{MAX_PLIES}ply or "
-            f"xg:1ply to xg:{MAX_PLIES + 1}ply, got {text!r}"
+            f"xg:1ply to xg:{MAX_PLIES + 1}ply, got {text[:60]!r}"
         )
     return plies

@@ -77,7 +77,10 @@ def suggest(
     """
     judge = as_judge(rules, net, scoring)
     depth = chosen_level(plies, level, filters)
-    return suggest_many(np.asarray(board)[None], [dice], judge.rules, judge, level=depth, top=top, threads=threads)[0]
+    checked = as_boards(board, judge.rules)
+    if checked.ndim != 2:
+        raise PositionError(f"suggest takes one board of shape [2, 26], got {list(checked.shape)}")
+    return suggest_many(checked[None], [dice], judge.rules, judge, level=depth, top=top, threads=threads)[0]
 
 
 def suggest_many(
@@ -106,8 +109,8 @@ def suggest_many(
     """
     judge = as_judge(rules, net, scoring)
     depth = chosen_level(plies, level, filters)
-    if top is not None and top < 1:
-        raise ConfigError(f"top must be 1 or more plays, got {top}")
+    if top is not None and (not isinstance(top, (int, np.integer)) or top < 1):
+        raise ConfigError(f"top must be 1 or more plays, or None for all, got {top!r}")
     checked = as_boards(boards, judge.rules)
     rolls = _rolls(dice, len(checked))
     for board in checked[is_finished(checked)]:
@@ -197,6 +200,8 @@ def as_judge(rules: str | Rules, net: NetLike = None, scoring: str | None = None
         path = shipped_net(wanted) if net is None else Path(net)
         is_there = path.is_file()
         return _loaded(wanted, path, path.stat().st_mtime_ns) if is_there else load_evaluator(wanted, path)
+    if not hasattr(net, "rules"):
+        raise NetError(f"net must be a Net, a path, an evaluator or None, got {type(net).__name__}")
     if net.rules != wanted:
         raise NetError(f"the evaluator was loaded for {net.rules}, the question is about {wanted}")
     return net

@@ -6,7 +6,7 @@ import pytest
 from agent.evaluator import Evaluator, expert_index, load_evaluator, needs_tables
 from agent.features import FEATURE_SETS
 from engine.board import BEAROFF, CONTACT, RACE, opponent_view, phase
-from engine.errors import NetError, RulesError
+from engine.errors import DiceError, NetError, PositionError, RulesError
 from engine.movegen import legal_afterstates
 from engine.outcome import UNFINISHED, outcome_class
 from engine.rules import RULES, get_rules
@@ -200,4 +200,33 @@ def test_unknown_rules_and_nets_are_refused(tmp_path):
         load_evaluator("medium")
     with pytest.raises(NetError, match="cannot read net"):
         load_evaluator("short", tmp_path / "gone.safetensors")
+    with pytest.raises(NetError, match="net must be a Net, a path or None, got int"):
+        load_evaluator("short", 5)
     assert load_evaluator("long", random_net(RULES["long_classic"])).rules == get_rules("long_classic")
+
+
+@BOTH_GAMES
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda board: board, "shape"),
+        (lambda board: board[None].astype(float), "whole numbers"),
+        (lambda board: board[None].astype(int) * 2**40, "0 to 15"),
+        (lambda board: np.zeros_like(board)[None], "15 checkers"),
+        (lambda board: [[1], [1, 2]], "unequal length"),
+        (lambda board: None, "shape"),
+    ],
+)
+def test_boards_that_kernels_must_not_read_are_refused(rules, spoil, message):
+    evaluator = Evaluator(random_net(rules), rules, use_tables=False)
+    boards = spoil(rules.start_board())
+    for ask in (evaluator.outcome_probs, evaluator.equity, lambda b: evaluator.choose(b, [[3, 1]])):
+        with pytest.raises(PositionError, match=message):
+            ask(boards)
+
+
+@pytest.mark.parametrize("dice", [[[7, 1]], [[0, 1]], [[3.0, 1.0]], [[3, 1], [3, 1]], 3, None])
+def test_dice_that_kernels_must_not_read_are_refused(dice):
+    rules = RULES["short"]
+    with pytest.raises(DiceError):
+        Evaluator(random_net(rules), rules, use_tables=False).choose(rules.start_board()[None], dice)
