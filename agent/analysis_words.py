@@ -11,7 +11,7 @@ from agent.lang import _Filler, as_lang
 _EN = {
     "title": "{first} - {second}",
     "heading": "rules {rules}  net {net}  level {level}, luck at 0-ply",
-    "money": "session without end",
+    "money": "single games",
     "length": "match to {length} {length:point|points}",
     "marks": "marks by equity lost: doubtful from {doubtful}, error from {error}, blunder from {blunder}",
     "players": "Players",
