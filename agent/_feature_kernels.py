@@ -15,6 +15,7 @@ from agent._vector_kernels import exp_float32
 from engine._bit_kernels import address, bit_count, cells_above, highest_bit, highest_bit_first, lowest_bit
 
 COUNTS_V1, SHORT_V1, LONG_V1 = range(3)
+MINE, THEIRS = np.int64(0), np.int64(26)  # where a row starts; typed, or kernels would be compiled twice
 SHORT_SIDE, LONG_SIDE = 28, 24  # columns of one side
 WINDOW_BITS = 4095
 POINTS = (1 << 25) - 2  # 1..24
@@ -195,13 +196,15 @@ def short_features(cells, out):
     mine, theirs = out[:SHORT_SIDE], out[SHORT_SIDE : 2 * SHORT_SIDE]
     is_contact = rear + rear_other > 25
     nowhere = 26
-    pips = short_counts(cells, 0, held, made, max(25 - rear_other, 1) if is_contact else nowhere, mine)
-    pips_other = short_counts(cells, 26, held_other, made_other, max(25 - rear, 1) if is_contact else nowhere, theirs)
+    pips = short_counts(cells, MINE, held, made, max(25 - rear_other, 1) if is_contact else nowhere, mine)
+    pips_other = short_counts(
+        cells, THEIRS, held_other, made_other, max(25 - rear, 1) if is_contact else nowhere, theirs
+    )
     mine[1], theirs[1] = rear / 25.0, rear_other / 25.0
     if is_contact:
         blots, blots_other = held & POINTS & ~made, held_other & POINTS & ~made_other
-        short_contact(cells, 0, made, blots, held, made_other, held_other, rear, rear_other, mine)
-        short_contact(cells, 26, made_other, blots_other, held_other, made, held, rear_other, rear, theirs)
+        short_contact(cells, MINE, made, blots, held, made_other, held_other, rear, rear_other, mine)
+        short_contact(cells, THEIRS, made_other, blots_other, held_other, made, held, rear_other, rear, theirs)
     shared_columns(pips, pips_other, max(rear + rear_other - 25, 0) / 25.0, out[2 * SHORT_SIDE :])
 
 
@@ -290,12 +293,12 @@ def long_features(cells, out):
         return
     rear, rear_other = highest_bit(first), highest_bit(second)
     mine, theirs = out[:LONG_SIDE], out[LONG_SIDE : 2 * LONG_SIDE]
-    pips = long_counts(cells, 0, first, rear, mine)
-    pips_other = long_counts(cells, 26, second, rear_other, theirs)
+    pips = long_counts(cells, MINE, first, rear, mine)
+    pips_other = long_counts(cells, THEIRS, second, rear_other, theirs)
     furthest = max(rear, rear_other)
     if furthest > 12:
-        long_contact(cells, 0, first, second, rear, rear_other, mine)
-        long_contact(cells, 26, second, first, rear_other, rear, theirs)
+        long_contact(cells, MINE, first, second, rear, rear_other, mine)
+        long_contact(cells, THEIRS, second, first, rear_other, rear, theirs)
     shared_columns(pips, pips_other, max(furthest - 12, 0) / 12.0, out[2 * LONG_SIDE :])
 
 

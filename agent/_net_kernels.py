@@ -38,8 +38,10 @@ MOST_ROWS = 104  # rows that lead from one board to another, without features
 OWN_CELLS = (1 << 26) - 1
 NOT_OFF = ((1 << 52) - 1) & ~1 & ~(1 << 26)
 ZONE_LOW, ZONE_HIGH, NEEDS_NONE_OFF, LEVELS = 3, 4, 5, 6  # places in Rules.code
+PARENT = np.int64(0)  # row of a workspace where the board on roll stands; typed, or kernels would be compiled twice
+ONE_WORD = np.int64(1)
 GROUP = 32  # boards judged side by side; the mean number of plays is 16 to 22
-ALONE = -1  # in place of the parent of a board that has none
+ALONE = np.int64(-1)  # in place of the parent of a board that has none
 
 
 class NetArrays(NamedTuple):
@@ -244,7 +246,7 @@ def first_layers(net, expert, scratch, count, start):
             sums = address(scratch.sums[place])
             so_far = bias if unit == 0 else sums
             part = weights + unit * out * FLOAT_BYTES
-            add_active_rows(sums, address(scratch.bits[place]), so_far, part, first, first_bits, 1, out)
+            add_active_rows(sums, address(scratch.bits[place]), so_far, part, first, first_bits, ONE_WORD, out)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -323,7 +325,7 @@ def best_state(ws, net, scratch, board, die1, die2, code, points, tables):
     best, best_equity = -1, np.float32(-1e30)
     for start in range(first, last, GROUP):
         count = min(GROUP, last - start)
-        judge_group(net, scratch, ws.cells, start, count, 0, code, tables)
+        judge_group(net, scratch, ws.cells, start, count, PARENT, code, tables)
         for place in range(count):
             equity = equity_of(scratch.probs[place], points)
             if equity > best_equity or best < 0:

@@ -19,7 +19,10 @@ CELLS = 52
 WORDS = 7
 CAPACITY = 4096  # states of one turn: 1 + 15 + 120 + 680 + 3060 at most
 TABLE = 8192  # hash slots of one layer, a power of two
-SMALL = 1024  # enough for two steps (at most 450 states), and stays in the first-level cache
+# Arguments that are numbers in the source would each get a compiled form of their own; typed ones share one.
+ZERO, ONE, TWO, ALL_CHECKERS = np.int64(0), np.int64(1), np.int64(2), np.int64(15)
+FULL = np.int64(TABLE)
+SMALL = np.int64(1024)  # enough for two steps (at most 450 states), and stays in the first-level cache
 BAR = 25
 ROUTE = 32  # where the opponent's view of a held point starts in a mask
 OWN_BITS = (1 << 26) - 1
@@ -57,13 +60,13 @@ def new_workspace():
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, inline="always")
 def point_bits(slot, code):
     """A held point in a state's mask: bit `slot`, and bit 32 + the same point on the opponent's route."""
     return (1 << slot) | (1 << (ROUTE + code[OPPONENT_POINT + slot]))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def load_board(ws, board, code):
     """Put a board into state 0; return the mask of points closed to the mover, which no step of his changes."""
     total = 0
@@ -86,14 +89,14 @@ def load_board(ws, board, code):
     return closed
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, inline="always")
 def has_run_of_six(route):
     pairs = route & (route >> 1)
     fours = pairs & (pairs >> 2)
     return (fours & (pairs >> 4)) != 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def before_all_opponents(ws):
     """Bits of the route points that lie ahead of every opposing checker (none once one is off)."""
     for slot in range(26):
@@ -102,7 +105,7 @@ def before_all_opponents(ws):
     return 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, inline="always")
 def movable(own, die, closed, is_head_spent):
     """Bits of the points from which one checker may move by `die`, blocks apart."""
     starts = own & ~(closed << die) & ~((2 << die) - 1)
@@ -118,7 +121,7 @@ def movable(own, die, closed, is_head_spent):
     return starts
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def expand(ws, first, last, stop, die, head_floor, closed, code, ahead, slots):
     """Append to `stop`.. every new state one step of `die` away from states first..last; return the new end.
 
@@ -167,7 +170,7 @@ def expand(ws, first, last, stop, die, head_floor, closed, code, ahead, slots):
     return stop
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def keep_unblocked(ws, first, last, ahead):
     """Move the states of first..last without a forbidden block to the front; return their end."""
     end = first
@@ -179,14 +182,14 @@ def keep_unblocked(ws, first, last, ahead):
     return end
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def play_double(ws, die, head_floor, closed, code, ahead_step, ahead_turn):
     """States after the most steps of a double: (first, last, steps played)."""
-    best_first, best_last, best_steps = 0, 1, 0
-    first, last = 0, 1
+    best_first, best_last, best_steps = ZERO, ONE, ZERO
+    first, last = ZERO, ONE
     for steps in range(1, 5):
         ws.stamps[TABLE] += 1
-        stop = expand(ws, first, last, last, die, head_floor, closed, code, ahead_step, SMALL if steps < 3 else TABLE)
+        stop = expand(ws, first, last, last, die, head_floor, closed, code, ahead_step, SMALL if steps < 3 else FULL)
         if stop == last:
             break
         first, last = last, stop
@@ -202,15 +205,15 @@ def play_double(ws, die, head_floor, closed, code, ahead_step, ahead_turn):
     return best_first, best_last, best_steps
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def play_two_dice(ws, high, low, head_floor, closed, code, ahead_step, ahead_turn):
     """States after the most steps of two different dice: (first, last, steps played)."""
     ws.stamps[TABLE] += 1
-    high_last = expand(ws, 0, 1, 1, high, head_floor, closed, code, ahead_step, SMALL)
+    high_last = expand(ws, ZERO, ONE, ONE, high, head_floor, closed, code, ahead_step, SMALL)
     ws.stamps[TABLE] += 1
-    low_last = expand(ws, 0, 1, high_last, low, head_floor, closed, code, ahead_step, SMALL)
+    low_last = expand(ws, ZERO, ONE, high_last, low, head_floor, closed, code, ahead_step, SMALL)
     ws.stamps[TABLE] += 1
-    last = expand(ws, 1, high_last, low_last, low, head_floor, closed, code, ahead_step, SMALL)
+    last = expand(ws, ONE, high_last, low_last, low, head_floor, closed, code, ahead_step, SMALL)
     last = expand(ws, high_last, low_last, last, high, head_floor, closed, code, ahead_step, SMALL)
     if ahead_turn != 0:
         last = keep_unblocked(ws, low_last, last, ahead_turn)
@@ -218,7 +221,7 @@ def play_two_dice(ws, high, low, head_floor, closed, code, ahead_step, ahead_tur
         return low_last, last, 2
     low_first = high_last
     if ahead_turn != 0:
-        high_last = keep_unblocked(ws, 1, high_last, ahead_turn)
+        high_last = keep_unblocked(ws, ONE, high_last, ahead_turn)
         low_last = keep_unblocked(ws, low_first, low_last, ahead_turn)
     if high_last > 1:  # one die only, and the larger can be played
         return 1, high_last, 1
@@ -227,7 +230,7 @@ def play_two_dice(ws, high, low, head_floor, closed, code, ahead_step, ahead_tur
     return 0, 1, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def play_roll(ws, die1, die2, head_limit, closed, code):
     head_floor = max(ws.cells[0, 24] - head_limit, 0)
     ahead = before_all_opponents(ws) if code[BLOCK] != BLOCK_OFF else 0
@@ -238,7 +241,7 @@ def play_roll(ws, die1, die2, head_limit, closed, code):
     return play_two_dice(ws, max(die1, die2), min(die1, die2), head_floor, closed, code, ahead_step, ahead_turn)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def generate(ws, board, die1, die2, code):
     """Fill the workspace with the legal afterstates of one board and roll: states first..last.
 
@@ -250,21 +253,21 @@ def generate(ws, board, die1, die2, code):
     closed = load_board(ws, board, code)
     kind = code[FIRST_TURN]
     if kind == UNLIMITED:
-        first, last, steps = play_roll(ws, die1, die2, 15, closed, code)
+        first, last, steps = play_roll(ws, die1, die2, ALL_CHECKERS, closed, code)
         return first, last
-    limit = 1
+    limit = ONE
     is_big_double = die1 == die2 and (die1 == 3 or die1 == 4 or die1 == 6)
     if board[0, 24] == 15 and kind >= CLASSIC:
         if kind == CLASSIC:
             dice = 4 if die1 == die2 else 2
-            first, last, steps = play_roll(ws, die1, die2, 1, closed, code)
+            first, last, steps = play_roll(ws, die1, die2, ONE, closed, code)
             if steps == dice:
                 return first, last
-            first, last, steps = play_roll(ws, die1, die2, 2, closed, code)
+            first, last, steps = play_roll(ws, die1, die2, TWO, closed, code)
             if steps == dice or (die1 == 6 and die2 == 6):
                 return first, last
         elif is_big_double and (kind == COMMON or board[1, 24] != 15):
-            limit = 2
+            limit = TWO
     first, last, steps = play_roll(ws, die1, die2, limit, closed, code)
     return first, last
 
