@@ -136,10 +136,9 @@ def main() -> int:
             len(afterstates),
         )
         peer = gnubg_time(boards, dice, len(afterstates)) if args.peers and rules.can_hit else None
-        print(
-            f"{len(boards)} decisions, {len(afterstates)} plays; {time.perf_counter() - start:.1f} s to compile and check"
-        )
-        report(game, rules, best_times(works, args.rounds))
+        took = time.perf_counter() - start
+        print(f"{len(boards)} decisions, {len(afterstates)} plays; {took:.1f} s to compile and check")
+        report(game, rules, best_times(works, args.rounds), peer)
     return 0
 
 
