@@ -1,8 +1,8 @@
-"""The net on the CPU: first layer by rows of an embedding table, updated from parent to afterstate.
+"""The net on the CPU: first layer by rows of an embedding table, updated from afterstate to afterstate.
 
-A board enters as one row per (side, slot, count), 52 x 16 rows, plus dense features (`_feature_kernels`). An
-afterstate differs from the board it comes from in a few slots, so its first layer is the parent's, changed by the
-rows of those slots. `Net` of net.py documents the arrays.
+A board enters as one row per (side, slot, count), 52 x 16 rows, plus dense features (`_feature_kernels`). Afterstates
+of one decision differ in a few slots and features, so the first layer of each is that of the one before, changed by
+the rows of those (measured: 18 rows instead of 53). `Net` of net.py documents the arrays.
 
 Boards are judged in groups: 64 units of the first layer for every board of the group, and at once what these units
 add to the second, then the next 64. So the part of the tables in use fits the first-level cache (measured: 512 units
@@ -34,14 +34,13 @@ from engine._movegen_kernels import BAR, OPPONENT_POINT, generate
 CONTACT, RACE, BEAROFF = 0, 1, 2  # as engine.board.PHASES
 COUNTS = 16
 COUNT_ROWS = 52 * COUNTS
-MOST_ROWS = 104  # rows that lead from one board to another, without features
+MOST_ROWS = 106  # rows that lead from one board to another, without features, and room to write two more
 OWN_CELLS = (1 << 26) - 1
 NOT_OFF = ((1 << 52) - 1) & ~1 & ~(1 << 26)
 ZONE_LOW, ZONE_HIGH, NEEDS_NONE_OFF, LEVELS = 3, 4, 5, 6  # places in Rules.code
-PARENT = np.int64(0)  # row of a workspace where the board on roll stands; typed, or kernels would be compiled twice
-ONE_WORD = np.int64(1)
 GROUP = 32  # boards judged side by side; the mean number of plays is 16 to 22
-ALONE = np.int64(-1)  # in place of the parent of a board that has none
+# Typed numbers: one in the source would get a compiled form of its own.
+STRANGERS, SIBLINGS, ONE_WORD = np.int64(0), np.int64(1), np.int64(1)
 
 
 class NetArrays(NamedTuple):
@@ -58,14 +57,12 @@ class NetArrays(NamedTuple):
 class NetScratch(NamedTuple):
     """Scratch memory of one thread; G = GROUP, F64 = F up to a multiple of 64."""
 
-    base: np.ndarray  # float32 [E, H1]: first layer of the parent, by expert
-    base_features: np.ndarray  # float32 [E, F64]: the dense features in it
-    has_base: np.ndarray  # bool [E]
-    features: np.ndarray  # float32 [F64]: of the board at hand
-    rows: np.ndarray  # int64 [G, F + 104]: rows of the first layer to add for a board ...
-    scales: np.ndarray  # float32 [G, F + 104]: ... how often ...
+    features: np.ndarray  # float32 [G, F64]: the dense features of each board
+    rows: np.ndarray  # int64 [G, F + 106]: rows of the first layer to add for a board ...
+    scales: np.ndarray  # float32 [G, F + 106]: ... how often ...
     counts: np.ndarray  # int64 [G]: ... and their number
     experts: np.ndarray  # int64 [G]: the expert of a board, -1 where it needs none
+    last: np.ndarray  # int64 [E]: the last board of the group that an expert judges, -1 before the first
     first: np.ndarray  # float32 [64]: a part of the first layer of the board at hand
     first_bits: np.ndarray  # int64 [1]: a bit for each of these above 0
     sums: np.ndarray  # float32 [G, L, widest]: the layers after the first
@@ -76,7 +73,6 @@ class NetScratch(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def new_scratch(net):
-    experts, first = net.bias.shape
     features, outputs = net.sizes[1], net.sizes[2]
     layers = net.widths.shape[0] - 1
     widest = 0
@@ -84,14 +80,12 @@ def new_scratch(net):
         widest = max(widest, net.widths[layer])
     padded = (features + WORD_LANES - 1) // WORD_LANES * WORD_LANES
     return NetScratch(
-        np.zeros((experts, first), np.float32),
-        np.zeros((experts, padded), np.float32),
-        np.zeros(experts, np.bool_),
-        np.zeros(padded, np.float32),
+        np.zeros((GROUP, padded), np.float32),
         np.zeros((GROUP, features + MOST_ROWS), np.int64),
         np.zeros((GROUP, features + MOST_ROWS), np.float32),
         np.zeros(GROUP, np.int64),
         np.zeros(GROUP, np.int64),
+        np.zeros(net.bias.shape[0], np.int64),
         np.zeros(WORD_LANES, np.float32),
         np.zeros(1, np.int64),
         np.zeros((GROUP, layers, widest), np.float32),
@@ -134,8 +128,8 @@ def phase_of(held, code):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def whole_rows(cells, board, features, place, scratch):
-    """Rows that make a board's first layer from the bias: a row per held slot, then scratch.features."""
+def whole_rows(cells, board, place, features, scratch):
+    """Rows that make a board's first layer from the bias: one per held slot and per feature."""
     count = 0
     rows, scales = scratch.rows, scratch.scales
     for cell in range(52):
@@ -144,62 +138,44 @@ def whole_rows(cells, board, features, place, scratch):
         count += cells[board, cell] > 0
     for i in range(features):
         rows[place, count] = COUNT_ROWS + i
-        scales[place, count] = scratch.features[i]
-        count += scratch.features[i] != 0.0
+        scales[place, count] = scratch.features[place, i]
+        count += scratch.features[place, i] != 0.0
     scratch.counts[place] = count
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def changed_rows(cells, parent, board, expert, place, scratch):
-    """Rows that lead from scratch.base[expert] to a board's first layer."""
+def changed_rows(cells, sibling, board, sibling_place, place, scratch):
+    """Rows that lead from the first layer of a sibling in the group to a board's."""
     count = 0
     rows, scales = scratch.rows, scratch.scales
-    changed = cells_that_differ(address(cells[parent]), address(cells[board]))
+    changed = cells_that_differ(address(cells[sibling]), address(cells[board]))
     while changed != 0:
         cell = lowest_bit(changed)
         changed &= changed - 1
-        before, now = cells[parent, cell], cells[board, cell]
+        before, now = cells[sibling, cell], cells[board, cell]
         rows[place, count] = cell * COUNTS + before
         scales[place, count] = -1.0
         count += before > 0
         rows[place, count] = cell * COUNTS + now
         scales[place, count] = 1.0
         count += now > 0
-    for start in range(0, scratch.features.shape[0], WORD_LANES):
-        based = address(scratch.base_features[expert]) + start * FLOAT_BYTES
-        changed = floats_that_differ(address(scratch.features) + start * FLOAT_BYTES, based)
+    features = scratch.features
+    for start in range(0, features.shape[1], WORD_LANES):
+        offset = start * FLOAT_BYTES
+        changed = floats_that_differ(address(features[place]) + offset, address(features[sibling_place]) + offset)
         while changed != 0:
             i = start + lowest_bit(changed)
             changed &= changed - 1
             rows[place, count] = COUNT_ROWS + i
-            scales[place, count] = scratch.features[i] - scratch.base_features[expert, i]
+            scales[place, count] = features[place, i] - features[sibling_place, i]
             count += 1
     scratch.counts[place] = count
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def load_base(net, expert, cells, parent, place, scratch):
-    """Make scratch.base[expert] of the parent's counts and the features of the first afterstate."""
-    whole_rows(cells, parent, net.sizes[1], place, scratch)
-    for i in range(net.sizes[1]):
-        scratch.base_features[expert, i] = scratch.features[i]
-    for unit in range(0, net.widths[0], WORD_LANES):
-        add_scaled_rows(
-            address(scratch.base[expert]) + unit * FLOAT_BYTES,
-            address(scratch.first_bits),
-            address(net.bias[expert]) + unit * FLOAT_BYTES,
-            address(net.rows[expert]) + unit * FLOAT_BYTES,
-            address(scratch.rows[place]),
-            address(scratch.scales[place]),
-            scratch.counts[place],
-            net.widths[0] * FLOAT_BYTES,
-        )
-    scratch.has_base[expert] = True
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def enter_board(net, scratch, cells, board, parent, place, code, tables):
-    """Judge a board without a net where that can be done; else list the rows of its first layer."""
+def enter_board(net, scratch, cells, first, place, kinship, code, tables):
+    """Judge board first + place without a net where that can be done; else list the rows of its first layer."""
+    board = first + place
     scratch.experts[place] = -1
     outcome = finished_class(cells[board], code)
     if outcome >= 0:
@@ -213,36 +189,39 @@ def enter_board(net, scratch, cells, board, parent, place, code, tables):
     expert = net.experts[phase]
     scratch.experts[place] = expert
     if net.sizes[0] > 0:
-        board_features(net.sizes[0], cells[board], scratch.features)
-    if parent == ALONE:
-        whole_rows(cells, board, net.sizes[1], place, scratch)
-        return
-    if not scratch.has_base[expert]:
-        load_base(net, expert, cells, parent, place, scratch)
-    changed_rows(cells, parent, board, expert, place, scratch)
+        board_features(net.sizes[0], cells[board], scratch.features[place])
+    sibling = scratch.last[expert]
+    if kinship == SIBLINGS and sibling >= 0:
+        changed_rows(cells, first + sibling, board, sibling, place, scratch)
+    else:
+        whole_rows(cells, board, place, net.sizes[1], scratch)
+    scratch.last[expert] = place
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def first_layers(net, expert, scratch, count, start):
-    """The second layer of the boards of one expert, from the rows listed; `start`: address of the bias or base."""
+def first_layers(net, expert, scratch, count, kinship):
+    """The second layer of the boards of one expert, from the rows listed."""
     wide, out = net.widths[0], net.widths[1]
     weights = address(net.dense[expert])
     bias = weights + wide * out * FLOAT_BYTES
     first, first_bits = address(scratch.first), address(scratch.first_bits)
     for unit in range(0, wide, WORD_LANES):
+        start = address(net.bias[expert]) + unit * FLOAT_BYTES
         for place in range(count):
             if scratch.experts[place] != expert:
                 continue
             add_scaled_rows(
                 first,
                 first_bits,
-                start + unit * FLOAT_BYTES,
+                start,
                 address(net.rows[expert]) + unit * FLOAT_BYTES,
                 address(scratch.rows[place]),
                 address(scratch.scales[place]),
                 scratch.counts[place],
                 wide * FLOAT_BYTES,
             )
+            if kinship == SIBLINGS:
+                start = first
             sums = address(scratch.sums[place])
             so_far = bias if unit == 0 else sums
             part = weights + unit * out * FLOAT_BYTES
@@ -280,17 +259,18 @@ def softmax(logits, probs):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def judge_group(net, scratch, cells, first, count, parent, code, tables):
+def judge_group(net, scratch, cells, first, count, kinship, code, tables):
     """Probabilities of boards first .. first + count - 1 (at most GROUP) of cells, into scratch.probs.
 
-    Seen by row 0, the player who just moved. `parent`: the board they all come from, a row of cells, whose first
-    layer stands in scratch.base where has_base says so; or ALONE.
+    Seen by row 0, the player who just moved. SIBLINGS come from one board, so that the first layer of each is that
+    of the one before, changed; a chain ends with the group, before rounding adds up.
     """
+    scratch.last[:] = -1
     for place in range(count):
-        enter_board(net, scratch, cells, first + place, parent, place, code, tables)
+        enter_board(net, scratch, cells, first, place, kinship, code, tables)
     for expert in range(net.bias.shape[0]):
-        start = address(net.bias[expert]) if parent == ALONE else address(scratch.base[expert])
-        first_layers(net, expert, scratch, count, start)
+        if scratch.last[expert] >= 0:
+            first_layers(net, expert, scratch, count, kinship)
     for place in range(count):
         if scratch.experts[place] >= 0:
             last_layers(net, scratch, place)
@@ -310,7 +290,7 @@ def judge_batch(net, boards, code, tables, out):
     scratch = new_scratch(net)
     for start in range(0, boards.shape[0], GROUP):
         count = min(GROUP, boards.shape[0] - start)
-        judge_group(net, scratch, boards, start, count, ALONE, code, tables)
+        judge_group(net, scratch, boards, start, count, STRANGERS, code, tables)
         out[start : start + count] = scratch.probs[:count]
 
 
@@ -318,14 +298,13 @@ def judge_batch(net, boards, code, tables, out):
 def best_state(ws, net, scratch, board, die1, die2, code, points, tables):
     """Generate the plays of a roll and judge them: (best state, its equity, first, last).
 
-    The best probabilities stand in scratch.best, the states in the workspace; of equals the first wins. The caller
-    clears scratch.has_base whenever the board is another one.
+    The best probabilities stand in scratch.best, the states in the workspace; of equals the first wins.
     """
     first, last = generate(ws, board, die1, die2, code)
     best, best_equity = -1, np.float32(-1e30)
     for start in range(first, last, GROUP):
         count = min(GROUP, last - start)
-        judge_group(net, scratch, ws.cells, start, count, PARENT, code, tables)
+        judge_group(net, scratch, ws.cells, start, count, SIBLINGS, code, tables)
         for place in range(count):
             equity = equity_of(scratch.probs[place], points)
             if equity > best_equity or best < 0:

@@ -54,7 +54,6 @@ def choose_batch(net, boards, dice, code, points, tables, chosen, probs):
     ws = new_workspace()
     scratch = new_scratch(net)
     for i in range(boards.shape[0]):
-        scratch.has_base[:] = False
         best, _, _, _ = best_state(ws, net, scratch, boards[i], dice[i, 0], dice[i, 1], code, points, tables)
         if best < 0:
             chosen[i] = boards[i]
@@ -67,7 +66,6 @@ def choose_batch(net, boards, dice, code, points, tables, chosen, probs):
 @njit(cache=True, nogil=True)
 def best_replies(ws, net, scratch, board, code, points, tables, afterstates, probs):
     """Best afterstate [21, 2, 26] and its probabilities [21, K] for each of the 21 rolls of one board."""
-    scratch.has_base[:] = False
     roll = 0
     for die1 in range(1, 7):
         for die2 in range(1, die1 + 1):
@@ -130,11 +128,9 @@ def play_game(
     for turn in range(afterstates.shape[0]):
         die1, die2 = roll_at(seed, turn, kept and turn == 0)
         if turn % 2 == 0:
-            scratch_a.has_base[:] = False
             best, _, first, last = best_state(ws, net_a, scratch_a, board, die1, die2, code, points, tables)
             values[turn] = scratch_a.best
         else:
-            scratch_b.has_base[:] = False
             best, _, first, last = best_state(ws, net_b, scratch_b, board, die1, die2, code, points, tables)
             values[turn] = scratch_b.best
         rate = rates[0] if turn < rates[1] else rates[2]
