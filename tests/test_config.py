@@ -41,19 +41,19 @@ def test_another_budget_leaves_the_random_games_alone():
     assert [stage.name for stage in config.from_net().stages] == ["td"]
 
 
-def test_strong_ends_with_the_small_steps_that_fine_starts_with():
+def test_look_ahead_trains_the_net_of_strong_from_one_stage():
     rules = get_rules("short")
-    strong, fine = (preset_config(name, rules) for name in ("strong", "fine"))
+    strong, look_ahead = (preset_config(name, rules) for name in ("strong", "look_ahead"))
     assert [stage.name for stage in strong.stages] == ["random", "td", "fine"]
-    assert [stage.name for stage in fine.stages] == ["fine", "look_ahead"]
-    assert fine.stages[0].learn == strong.stages[2].learn
-    assert fine.net == strong.net
+    assert [stage.name for stage in look_ahead.stages] == ["look_ahead"]
+    assert look_ahead.net == strong.net
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: TargetConfig(lam=1.5), "lam must be a number from 0 to 1, got 1.5"),
+        (lambda: TargetConfig(replay=0), "replay must be 1 to 100, got 0"),
         (lambda: LearnConfig(rate=0.0), "rate must be above 0 and at most 1, got 0.0"),
         (lambda: LearnConfig(rate=1e-3, final_rate=1e-2), "final_rate must be from 0 to rate"),
         (lambda: LearnConfig(batch=0), "batch must be 1 to 1000000, got 0"),

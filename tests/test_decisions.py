@@ -12,7 +12,7 @@ from random_positions import random_play
 from training.config import LearnConfig
 from training.decisions import best_of_each, decision_samples
 from training.learner import Learner
-from training.selfplay import Samples
+from training.selfplay import Samples, pooled
 from training.value_net import Shape, ValueNet, net_from_flat
 
 
@@ -100,3 +100,15 @@ def test_weighted_differences_are_learned_and_decisions_stay_whole_in_a_batch():
         for i in range(30):
             learner.learn(samples, config, np.random.default_rng(i), (0.0, 0.1))
     assert difference(weighted) < 0.5 * difference(plain)
+
+
+def test_rounds_pooled_keep_every_sample_and_their_decisions_apart():
+    rules = RULES["short"]
+    one = grouped_samples(rules, np.array([0, 0, 2, 3]), seed=5)
+    other = grouped_samples(rules, np.array([0, 1, 1]), seed=6)
+    pool = pooled([one, other])
+    assert np.array_equal(pool.boards, np.concatenate([one.boards, other.boards]))
+    assert np.array_equal(pool.targets, np.concatenate([one.targets, other.targets]))
+    assert pool.groups.tolist() == [0, 0, 2, 3, 4, 5, 5]
+    assert (pool.games, pool.turns) == (2, 2)
+    assert pooled([one]) is one

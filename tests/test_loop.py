@@ -16,7 +16,7 @@ from engine.rules import get_rules
 from training.checkpoint import CHECKPOINT_FILE, TENSORS, load_checkpoint
 from training.config import CheckConfig, LearnConfig, NetConfig, PlayConfig, StageConfig, TrainConfig
 from training.curves import CURVE_FILE, read_metrics
-from training.loop import NET_FILE, RunOptions, plan_rounds, run_training
+from training.loop import NET_FILE, Run, RunOptions, plan_rounds, run_training
 
 QUIET = RunOptions(threads=2, is_quiet=True)
 FILES = {CHECKPOINT_FILE, CURVE_FILE, NET_FILE, "metrics.jsonl"}
@@ -65,6 +65,17 @@ def test_run_leaves_a_net_that_plays_its_metrics_and_a_curve(whole_run):
     metrics = read_metrics(whole_run)
     assert [m["games"] for m in metrics if m["kind"] == "round"] == [10, 20, 30, 40, 45]
     assert [m["games"] for m in metrics if m["kind"] == "match"] == [20, 40, 45]
+
+
+def test_samples_are_learnt_from_in_as_many_rounds_as_replay_says_and_no_longer():
+    config = tiny_config(check=CheckConfig(match_pairs=0))
+    stages = tuple(replace(stage, targets=replace(stage.targets, replay=2)) for stage in config.stages)
+    run = Run(replace(config, stages=stages), Path("unused"), QUIET)
+    held = []
+    for this in plan_rounds(run.config):
+        run._keep(this, this.number)  # any object will do for the samples of a round
+        held.append(list(run.recent))
+    assert held == [[0], [0, 1], [2], [2, 3], [3, 4]]
 
 
 @pytest.mark.parametrize("stop_after", [1, 3])

@@ -72,12 +72,17 @@ class TargetConfig:
 
     decisions: int = field(default=8000, metadata={"help": "Decisions a round that look_ahead draws from its games."})
     siblings: int = field(default=3, metadata={"help": "Plays of each decision that look_ahead values."})
+    replay: int = field(
+        default=1,
+        metadata={"help": "Rounds in which each sample is learnt from: more where samples cost more than updates."},
+    )
 
     def __post_init__(self) -> None:
         kinds = ("td", "outcome", "look_ahead")
         _require(self.kind in kinds, "kind of targets", " or ".join(kinds), self.kind)
         _require(1 <= self.decisions <= 1_000_000, "decisions", "1 to 1000000", self.decisions)
         _require(1 <= self.siblings <= 100, "siblings", "1 to 100", self.siblings)
+        _require(1 <= self.replay <= 100, "replay", "1 to 100", self.replay)
         _require(0.0 <= self.lam <= 1.0, "lam", "a number from 0 to 1", self.lam)
 
 
@@ -242,46 +247,41 @@ def _laptop(rules: Rules) -> TrainConfig:
     return TrainConfig(rules=str(rules), stages=(_random_stage(2000), StageConfig(games=games)))
 
 
-def _fine_stages(games: int) -> tuple[StageConfig, ...]:
-    """What follows plain TD(lambda): small steps played by the averaged weights, then one roll of look-ahead."""
-    look_ahead_play = PlayConfig(games_per_round=400, random_rate=0.02, use_average=True)
-    return (
-        StageConfig(
-            name="fine",
-            games=games - games // 5,
-            play=PlayConfig(random_rate=0.02, use_average=True),
-            learn=LearnConfig(rate=3e-4, final_rate=1e-5, average_decay=0.9995),
-        ),
-        StageConfig(
-            name="look_ahead",
-            games=games // 5,
-            play=look_ahead_play,
-            targets=TargetConfig(kind="look_ahead", decisions=8000, siblings=3),
-            learn=LearnConfig(rate=1e-4, final_rate=1e-6, average_decay=0.9995, difference_weight=2.0),
-        ),
-    )
-
-
 def _strong_net(rules: Rules) -> NetConfig:
     features = "short_v1" if rules.can_hit else "long_v1"
     return NetConfig(features=features, experts=("contact", "race"), hidden=(512, 32))
 
 
 def _strong(rules: Rules) -> TrainConfig:
+    """TD(lambda) from nothing, then small steps played by the averaged weights."""
     games = 4_000_000 if rules.can_hit else 2_000_000
     play = PlayConfig(random_rate=0.02)  # off the path of best play too, where users' positions lie
     td = StageConfig(games=games, play=play, learn=LearnConfig(rate=2e-3, final_rate=2e-4))
-    slow, _ = _fine_stages(games // 4)
-    return TrainConfig(rules=str(rules), net=_strong_net(rules), stages=(_random_stage(2000), td, slow))
+    fine = StageConfig(
+        name="fine",
+        games=games // 5,
+        play=replace(play, use_average=True),
+        learn=LearnConfig(rate=3e-4, final_rate=1e-5, average_decay=0.9995),
+    )
+    return TrainConfig(rules=str(rules), net=_strong_net(rules), stages=(_random_stage(2000), td, fine))
 
 
-def _fine(rules: Rules) -> TrainConfig:
-    games = 500_000 if rules.can_hit else 250_000
-    return TrainConfig(rules=str(rules), net=_strong_net(rules), stages=_fine_stages(games))
+def _look_ahead(rules: Rules) -> TrainConfig:
+    """What follows TD(lambda), from a trained net: values after one roll of look-ahead, each learnt from 8 times."""
+    stage = StageConfig(
+        name="look_ahead",
+        games=60_000,
+        play=PlayConfig(games_per_round=200, random_rate=0.04, use_average=True),
+        targets=TargetConfig(kind="look_ahead", decisions=8000, siblings=3, replay=8),
+        learn=LearnConfig(rate=5e-4, final_rate=1e-5, average_decay=0.9995, difference_weight=2.0),
+    )
+    return TrainConfig(
+        rules=str(rules), net=_strong_net(rules), stages=(stage,), check=CheckConfig(every_games=4000, match_pairs=1000)
+    )
 
 
 PRESETS: MappingProxyType[str, Callable[[Rules], TrainConfig]] = MappingProxyType(
-    {"smoke": _smoke, "laptop": _laptop, "strong": _strong, "fine": _fine}
+    {"smoke": _smoke, "laptop": _laptop, "strong": _strong, "look_ahead": _look_ahead}
 )
 
 

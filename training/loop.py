@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ from training.evaluation import StrengthCheck, strength_text
 from training.grow import grown_net
 from training.learner import Learner, rate_at
 from training.ranks import Ranks
-from training.selfplay import Samples, play_round
+from training.selfplay import Samples, play_round, pooled
 from training.value_net import Shape, ValueNet, flat_from_net, net_from_flat, shape_of
 
 NET_FILE = "net.safetensors"
@@ -109,6 +110,7 @@ class Run:
         self.value_net.initialize(np.random.default_rng(_stream(config.seed, WEIGHTS_STREAM)))
         self.learner = Learner(self.value_net, self.rules.points, self.ranks)
         self.player = flat_vector(self.value_net.flat)
+        self.recent: deque[Samples] = deque()  # rounds that are learnt from again; lost on resume, then it fills anew
         self.rounds_done, self.games, self.seconds = 0, 0, 0.0
         self.dice_seed = int(_stream(config.seed, DICE_STREAM).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
@@ -193,9 +195,18 @@ class Run:
 
     def _learn(self, this: Round, samples: Samples) -> float:
         rng = np.random.default_rng(_stream(self.config.seed, ORDER_STREAM, this.number, self.ranks.rank))
-        loss = self.learner.learn(samples, this.stage.learn, rng, this.progress)
+        self._keep(this, samples)
+        loss = self.learner.learn(pooled(self.recent), this.stage.learn, rng, this.progress)
         self.rounds_done, self.games = this.number + 1, this.first_game + this.games
         return loss
+
+    def _keep(self, this: Round, samples: Samples) -> None:
+        """Put a round's samples with those of its stage that are to be learnt from again."""
+        if this.progress[0] == 0.0:
+            self.recent.clear()
+        self.recent.append(samples)
+        while len(self.recent) > this.stage.targets.replay:
+            self.recent.popleft()
 
     def _record(self, this: Round, samples: Samples, loss: float, bar: Any) -> None:
         metric: Metric = {

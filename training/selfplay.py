@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,30 @@ class Samples:
     groups: npt.NDArray[np.int64] | None = None  # [N], rising: the decision each belongs to; None: no siblings
     games: int
     turns: int
+
+
+def pooled(rounds: Sequence[Samples]) -> Samples:
+    """The samples of several rounds as one; groups are renumbered so that no two rounds share one.
+
+    Args:
+        rounds: one or more, all with groups or all without.
+    """
+    if len(rounds) == 1:
+        return rounds[0]
+    groups, first = [], 0
+    for samples in rounds:
+        if samples.groups is not None:
+            groups.append(samples.groups + first)
+            first += int(samples.groups.max(initial=-1)) + 1
+    return Samples(
+        boards=np.concatenate([samples.boards for samples in rounds]),
+        features=np.concatenate([samples.features for samples in rounds]),
+        experts=np.concatenate([samples.experts for samples in rounds]),
+        targets=np.concatenate([samples.targets for samples in rounds]),
+        groups=np.concatenate(groups) if groups else None,
+        games=sum(samples.games for samples in rounds),
+        turns=sum(samples.turns for samples in rounds),
+    )
 
 
 def play_round(
