@@ -12,7 +12,16 @@ from numba import njit
 
 from agent._feature_tables import DOUBLES, ENTER_AND_HIT, ESCAPE, SHOTS, STEPS, TRAVEL
 from agent._vector_kernels import exp_float32
-from engine._bit_kernels import address, bit_count, cells_above, highest_bit, highest_bit_first, lowest_bit
+from engine._bit_kernels import (
+    ENTRY,
+    INNER,
+    address,
+    bit_count,
+    cells_above,
+    highest_bit,
+    highest_bit_first,
+    lowest_bit,
+)
 
 COUNTS_V1, SHORT_V1, LONG_V1 = range(3)
 MINE, THEIRS = np.int64(0), np.int64(26)  # where a row starts; typed, or kernels would be compiled twice
@@ -24,18 +33,18 @@ HOME_POINTS = 126  # 1..6
 OWN_CELLS = (1 << 26) - 2  # all but those borne off
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(**INNER, inline="always")
 def ahead(closed_reversed, point):
     return (closed_reversed >> (26 - point)) & WINDOW_BITS
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(**INNER, inline="always")
 def reversed_points(mask):
     """Bit 25 - p for every bit p."""
     return (highest_bit_first(mask) >> 38) & OWN_CELLS
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(**INNER, inline="always")
 def longest_run(mask):
     length = 0
     while mask != 0:
@@ -44,13 +53,13 @@ def longest_run(mask):
     return length
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True, inline="always")
+@njit(**INNER, fastmath=True, inline="always")
 def roll_share(rolls):
     """Share of the 36 rolls in a mask of `_feature_tables.roll_bit`."""
     return (2 * bit_count(rolls) - bit_count(rolls & DOUBLES)) / 36.0
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def shots_at(blot, closed, entry, other, other_bar):
     """Rolls by which the other side hits a blot on my point `blot`.
 
@@ -81,7 +90,7 @@ def shots_at(blot, closed, entry, other, other_bar):
     return rolls
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def hit_features(blots, made, other, other_bar, out):
     """out[16:19]: share of rolls that hit, that hit two, and the mean pips lost."""
     seen, twice, lost = 0, 0, 0.0
@@ -99,7 +108,7 @@ def hit_features(blots, made, other, other_bar, out):
     out[18] = lost / 10.0
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def short_counts(cells, own, held, made, front, out):
     """Columns of one side's checkers by themselves; returns its pips. `front`: the other's rearmost, my way."""
     pips = outside = timing = stacked = spares = spread = back = in_contact = 0
@@ -132,7 +141,7 @@ def short_counts(cells, own, held, made, front, out):
     return pips
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def short_contact(cells, own, made, blots, held, made_other, held_other, rear, rear_other, out):
     """Columns that matter only while the sides can meet; the other side's masks in its own points."""
     anchors = made & BACK_POINTS
@@ -173,7 +182,7 @@ def short_contact(cells, own, made, blots, held, made_other, held_other, rear, r
     out[25] = dead / 6.0
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def shared_columns(pips, pips_other, overlap, out):
     """Race columns of both games: pip lead, the lead against its spread, and how far the sides overlap."""
     lead = pips_other - pips
@@ -185,7 +194,7 @@ def shared_columns(pips, pips_other, overlap, out):
     out[2] = overlap
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def short_features(cells, out):
     held_cells, many = cells_above(address(cells), 0), cells_above(address(cells), 1)
     held, held_other = held_cells & OWN_CELLS, (held_cells >> 26) & OWN_CELLS
@@ -208,14 +217,14 @@ def short_features(cells, out):
     shared_columns(pips, pips_other, max(rear + rear_other - 25, 0) / 25.0, out[2 * SHORT_SIDE :])
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(**INNER, inline="always")
 def shifted(mask):
     """A mask of points 1..24 in the other side's points (12 further, round the table)."""
     points = mask >> 1
     return (((points << 12) | (points >> 12)) & 0xFFFFFF) << 1
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def long_counts(cells, own, held, rear, out):
     """Columns of one side's checkers by themselves; returns its pips."""
     pips = outside = home = stacked = doubled = tallest = 0
@@ -244,7 +253,7 @@ def long_counts(cells, own, held, rear, out):
     return pips
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def long_contact(cells, own, held, held_other, rear, rear_other, out):
     """Columns that matter only while a point can be contested."""
     closed = shifted(held_other)
@@ -285,7 +294,7 @@ def long_contact(cells, own, held, held_other, rear, rear_other, out):
         out[23] = trapped / 15.0
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def long_features(cells, out):
     held_cells = cells_above(address(cells), 0)
     first, second = held_cells & OWN_CELLS, (held_cells >> 26) & OWN_CELLS
@@ -302,7 +311,7 @@ def long_features(cells, out):
     shared_columns(pips, pips_other, max(furthest - 12, 0) / 12.0, out[2 * LONG_SIDE :])
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def board_features(feature_set, cells, out):
     """Dense features of 52 cells, row 0 the player who just moved, into out."""
     out[:] = 0.0
@@ -312,7 +321,7 @@ def board_features(feature_set, cells, out):
         long_features(cells, out)
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def batch_features(feature_set, boards, out):
     """Dense features of boards [N, 52] into out [N, F]."""
     for i in range(boards.shape[0]):

@@ -28,7 +28,7 @@ from agent._vector_kernels import (
     exp_float32,
     floats_that_differ,
 )
-from engine._bit_kernels import address, cells_above, cells_that_differ, highest_bit, lowest_bit
+from engine._bit_kernels import ENTRY, INNER, address, cells_above, cells_that_differ, highest_bit, lowest_bit
 from engine._movegen_kernels import BAR, OPPONENT_POINT, generate
 
 CONTACT, RACE, BEAROFF = 0, 1, 2  # as engine.board.PHASES
@@ -67,11 +67,12 @@ class NetScratch(NamedTuple):
     first_bits: np.ndarray  # int64 [1]: a bit for each of these above 0
     sums: np.ndarray  # float32 [G, L, widest]: the layers after the first
     bits: np.ndarray  # int64 [G, L, words]: a bit for each of these above 0
+    board: np.ndarray  # int8 [2, 26]: a board as the bear-off tables take it
     probs: np.ndarray  # float32 [G, K]
     best: np.ndarray  # float32 [K]: the best afterstate of the last decision
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def new_scratch(net):
     features, outputs = net.sizes[1], net.sizes[2]
     layers = net.widths.shape[0] - 1
@@ -90,12 +91,13 @@ def new_scratch(net):
         np.zeros(1, np.int64),
         np.zeros((GROUP, layers, widest), np.float32),
         np.zeros((GROUP, layers, (widest + WORD_LANES - 1) // WORD_LANES), np.int64),
+        np.zeros((2, 26), np.int8),
         np.zeros((GROUP, outputs), np.float32),
         np.zeros(outputs, np.float32),
     )
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def finished_class(cells, code):
     """Outcome class of 52 cells seen by row 0, or -1 (RULES.md 4.3 and 5.4)."""
     if cells[0] == 15:
@@ -115,7 +117,7 @@ def finished_class(cells, code):
     return side + level
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def phase_of(held, code):
     """CONTACT, RACE or BEAROFF of an unfinished board by the bits of its held cells, as engine.board.phase."""
     mine = highest_bit(held & OWN_CELLS)
@@ -127,7 +129,7 @@ def phase_of(held, code):
     return RACE if mine <= 12 and theirs <= 12 else CONTACT
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def whole_rows(cells, board, place, features, scratch):
     """Rows that make a board's first layer from the bias: one per held slot and per feature."""
     count = 0
@@ -143,7 +145,7 @@ def whole_rows(cells, board, place, features, scratch):
     scratch.counts[place] = count
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def changed_rows(cells, sibling, board, sibling_place, place, scratch):
     """Rows that lead from the first layer of a sibling in the group to a board's."""
     count = 0
@@ -172,19 +174,22 @@ def changed_rows(cells, sibling, board, sibling_place, place, scratch):
     scratch.counts[place] = count
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def enter_board(net, scratch, cells, first, place, kinship, code, tables):
     """Judge board first + place without a net where that can be done; else list the rows of its first layer."""
     board = first + place
     scratch.experts[place] = -1
     outcome = finished_class(cells[board], code)
     if outcome >= 0:
-        scratch.probs[place, :] = 0.0
-        scratch.probs[place, outcome] = 1.0
+        for k in range(scratch.probs.shape[1]):
+            scratch.probs[place, k] = k == outcome
         return
     phase = phase_of(cells_above(address(cells[board]), 0) & NOT_OFF, code)
     if phase == BEAROFF and tables.one_sided.shape[0] > 0:
-        bearoff_probs(cells[board, :52].reshape(2, 26), tables, code[LEVELS], scratch.probs[place])
+        for slot in range(26):
+            scratch.board[0, slot] = cells[board, slot]
+            scratch.board[1, slot] = cells[board, 26 + slot]
+        bearoff_probs(scratch.board, tables, code[LEVELS], scratch.probs[place])
         return
     expert = net.experts[phase]
     scratch.experts[place] = expert
@@ -198,7 +203,7 @@ def enter_board(net, scratch, cells, first, place, kinship, code, tables):
     scratch.last[expert] = place
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def first_layers(net, expert, scratch, count, kinship):
     """The second layer of the boards of one expert, from the rows listed."""
     wide, out = net.widths[0], net.widths[1]
@@ -228,7 +233,7 @@ def first_layers(net, expert, scratch, count, kinship):
             add_active_rows(sums, address(scratch.bits[place]), so_far, part, first, first_bits, ONE_WORD, out)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def last_layers(net, scratch, place):
     """Probabilities of a board from its second layer, into scratch.probs[place]."""
     layers, widest = scratch.sums.shape[1], scratch.sums.shape[2]
@@ -244,7 +249,7 @@ def last_layers(net, scratch, place):
     softmax(scratch.sums[place, layers - 1], scratch.probs[place])
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def softmax(logits, probs):
     outputs = probs.shape[0]
     largest = logits[0]
@@ -258,14 +263,15 @@ def softmax(logits, probs):
         probs[j] /= total
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def judge_group(net, scratch, cells, first, count, kinship, code, tables):
     """Probabilities of boards first .. first + count - 1 (at most GROUP) of cells, into scratch.probs.
 
     Seen by row 0, the player who just moved. SIBLINGS come from one board, so that the first layer of each is that
     of the one before, changed; a chain ends with the group, before rounding adds up.
     """
-    scratch.last[:] = -1
+    for expert in range(scratch.last.shape[0]):
+        scratch.last[expert] = -1
     for place in range(count):
         enter_board(net, scratch, cells, first, place, kinship, code, tables)
     for expert in range(net.bias.shape[0]):
@@ -276,7 +282,7 @@ def judge_group(net, scratch, cells, first, count, kinship, code, tables):
             last_layers(net, scratch, place)
 
 
-@njit(cache=True, nogil=True, _nrt=False, fastmath=True)
+@njit(**INNER, fastmath=True)
 def equity_of(probs, points):
     total = np.float32(0.0)
     for i in range(points.shape[0]):
@@ -284,7 +290,7 @@ def equity_of(probs, points):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def judge_batch(net, boards, code, tables, out):
     """Probabilities [N, K] of unrelated boards [N, 52]."""
     scratch = new_scratch(net)
@@ -294,7 +300,7 @@ def judge_batch(net, boards, code, tables, out):
         out[start : start + count] = scratch.probs[:count]
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def best_state(ws, net, scratch, board, die1, die2, code, points, tables):
     """Generate the plays of a roll and judge them: (best state, its equity, first, last).
 

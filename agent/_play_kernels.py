@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from agent._net_kernels import best_state, finished_class, judge_batch, new_scratch
+from engine._bit_kernels import ENTRY, INNER
 from engine._movegen_kernels import new_workspace
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -13,7 +14,7 @@ FAIR = 4294967292  # the largest multiple of 36 that 32 bits hold; draws from it
 MAX_TURNS = 1000  # a longer game is cut and its outcome is -1
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def mixed(seed, turn, salt):
     """64 well mixed bits of a game's seed, a turn and a salt (the finaliser of splitmix64)."""
     x = seed + GOLDEN * (np.uint64(turn) * np.uint64(64) + np.uint64(salt) + np.uint64(1))
@@ -22,7 +23,7 @@ def mixed(seed, turn, salt):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def roll_at(seed, turn, no_double):
     """Dice of a turn of a game: a function of its seed and the turn number alone."""
     for salt in range(48):
@@ -35,20 +36,20 @@ def roll_at(seed, turn, no_double):
     return 2, 1  # never: the chance is below 1e-37
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def chance_at(seed, turn, salt):
     """A number in [0, 1) of a turn of a game, apart from its dice (salt 48..63)."""
     return np.float64(mixed(seed, turn, salt) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def copy_state(ws, state, out):
     for slot in range(26):
         out[0, slot] = ws.cells[state, slot]
         out[1, slot] = ws.cells[state, 26 + slot]
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def choose_batch(net, boards, dice, code, points, tables, chosen, probs):
     """Best afterstate and its probabilities for each board and roll; a finished board stays as it is."""
     ws = new_workspace()
@@ -63,7 +64,7 @@ def choose_batch(net, boards, dice, code, points, tables, chosen, probs):
             probs[i] = scratch.best
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def best_replies(ws, net, scratch, board, code, points, tables, afterstates, probs):
     """Best afterstate [21, 2, 26] and its probabilities [21, K] for each of the 21 rolls of one board."""
     roll = 0
@@ -75,7 +76,7 @@ def best_replies(ws, net, scratch, board, code, points, tables, afterstates, pro
             roll += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def roll_values_batch(net, boards, code, points, tables, afterstates, probs):
     """`best_replies` of each unfinished board: into [N, 21, 2, 26] and [N, 21, K], seen by the side on roll."""
     ws = new_workspace()
@@ -84,7 +85,7 @@ def roll_values_batch(net, boards, code, points, tables, afterstates, probs):
         best_replies(ws, net, scratch, boards[i], code, points, tables, afterstates[i], probs[i])
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def look_ahead_batch(net, afterstates, code, points, tables, out):
     """1-ply probabilities [N, K] of afterstates, seen by the player who just moved.
 
@@ -116,7 +117,7 @@ def look_ahead_batch(net, afterstates, code, points, tables, out):
             out[i, k] = total[k] / 36.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def play_game(
     ws, scratch_a, scratch_b, net_a, net_b, seed, start, code, points, tables, kept, rates, afterstates, values, greedy
 ):
@@ -146,7 +147,7 @@ def play_game(
     return afterstates.shape[0], -1
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def play_games(
     net_a, net_b, seeds, start, code, points, tables, kept, rates, done, afterstates, values, greedy, offsets, outcomes
 ):

@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from engine._bit_kernels import INNER
+
 FLOAT, WORD, INDEX = ir.FloatType(), ir.IntType(64), ir.IntType(32)
 FLOAT_BYTES, WORD_BYTES = 4, 8
 WORD_LANES = 64  # floats that one word of `positive` bits covers
@@ -174,7 +176,7 @@ def float_of_bits(typingctx, bits):
 add_active_64, add_active_32, add_active_8 = active_adder(64, 1), active_adder(32, 2), active_adder(8, 4)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def add_active_rows(sums, positive, start, table, values, active, words, n):
     """sums[n] = start[n] + values[i] * table[i, n] over the set bits i of the words at `active`; their own bits.
 
@@ -196,7 +198,7 @@ def add_active_rows(sums, positive, start, table, values, active, words, n):
         done += 8
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(**INNER, inline="always")
 def exp_float32(x):
     """e to a float32 of 0 or less, to 1e-7 of its size; below -87 about 1e-38.
 

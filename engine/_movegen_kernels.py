@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from engine._bit_kernels import highest_bit, lowest_bit
+from engine._bit_kernels import ENTRY, INNER, highest_bit, lowest_bit
 
 CELLS = 52
 WORDS = 7
@@ -47,7 +47,7 @@ class Workspace(NamedTuple):
     stamps: np.ndarray  # int64 [TABLE + 1]: the layer that last wrote a slot; the last entry counts layers
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def new_workspace():
     words = np.zeros((CAPACITY, WORDS), np.int64)
     return Workspace(
@@ -60,13 +60,13 @@ def new_workspace():
     )
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(**INNER, inline="always")
 def point_bits(slot, code):
     """A held point in a state's mask: bit `slot`, and bit 32 + the same point on the opponent's route."""
     return (1 << slot) | (1 << (ROUTE + code[OPPONENT_POINT + slot]))
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def load_board(ws, board, code):
     """Put a board into state 0; return the mask of points closed to the mover, which no step of his changes."""
     total = 0
@@ -89,14 +89,14 @@ def load_board(ws, board, code):
     return closed
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(**INNER, inline="always")
 def has_run_of_six(route):
     pairs = route & (route >> 1)
     fours = pairs & (pairs >> 2)
     return (fours & (pairs >> 4)) != 0
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def before_all_opponents(ws):
     """Bits of the route points that lie ahead of every opposing checker (none once one is off)."""
     for slot in range(26):
@@ -105,7 +105,7 @@ def before_all_opponents(ws):
     return 0
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(**INNER, inline="always")
 def movable(own, die, closed, is_head_spent):
     """Bits of the points from which one checker may move by `die`, blocks apart."""
     starts = own & ~(closed << die) & ~((2 << die) - 1)
@@ -121,7 +121,7 @@ def movable(own, die, closed, is_head_spent):
     return starts
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def expand(ws, first, last, stop, die, head_floor, closed, code, ahead, slots):
     """Append to `stop`.. every new state one step of `die` away from states first..last; return the new end.
 
@@ -170,7 +170,7 @@ def expand(ws, first, last, stop, die, head_floor, closed, code, ahead, slots):
     return stop
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def keep_unblocked(ws, first, last, ahead):
     """Move the states of first..last without a forbidden block to the front; return their end."""
     end = first
@@ -182,7 +182,7 @@ def keep_unblocked(ws, first, last, ahead):
     return end
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def play_double(ws, die, head_floor, closed, code, ahead_step, ahead_turn):
     """States after the most steps of a double: (first, last, steps played)."""
     best_first, best_last, best_steps = ZERO, ONE, ZERO
@@ -205,7 +205,7 @@ def play_double(ws, die, head_floor, closed, code, ahead_step, ahead_turn):
     return best_first, best_last, best_steps
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def play_two_dice(ws, high, low, head_floor, closed, code, ahead_step, ahead_turn):
     """States after the most steps of two different dice: (first, last, steps played)."""
     ws.stamps[TABLE] += 1
@@ -230,7 +230,7 @@ def play_two_dice(ws, high, low, head_floor, closed, code, ahead_step, ahead_tur
     return 0, 1, 0
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def play_roll(ws, die1, die2, head_limit, closed, code):
     head_floor = max(ws.cells[0, 24] - head_limit, 0)
     ahead = before_all_opponents(ws) if code[BLOCK] != BLOCK_OFF else 0
@@ -241,7 +241,7 @@ def play_roll(ws, die1, die2, head_limit, closed, code):
     return play_two_dice(ws, max(die1, die2), min(die1, die2), head_floor, closed, code, ahead_step, ahead_turn)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(**INNER)
 def generate(ws, board, die1, die2, code):
     """Fill the workspace with the legal afterstates of one board and roll: states first..last.
 
@@ -272,7 +272,7 @@ def generate(ws, board, die1, die2, code):
     return first, last
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def generate_batch(boards, dice, code, start, out, offsets):
     """Afterstates of boards start.. into `out` from row offsets[start] on, until `out` has no room left.
 
