@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernel_cache import VARIABLE, sources_digest, use_kernel_cache
+from engine.kernel_cache import VARIABLE, is_private, sources_digest, use_kernel_cache
 
 ENGINE = Path(__file__).resolve().parent.parent
 INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return x + {}\n"
@@ -90,3 +90,70 @@ def test_a_folder_of_the_users_own_is_left_alone(root: Path, monkeypatch: pytest
     use_kernel_cache(root)
     assert os.environ[VARIABLE] == "/somewhere"
     assert not (root / "engine" / "__pycache__").exists()
+
+
+@pytest.mark.usefixtures("no_variable")
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_folder_that_others_can_write_is_not_used(
+    root: Path, mode: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    planted = root / "engine" / "__pycache__" / f"kernels-{sources_digest(root)}"
+    planted.mkdir(parents=True)
+    planted.chmod(mode)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(root / "cache"))
+    use_kernel_cache(root)
+    used = Path(os.environ[VARIABLE])
+    assert used.parent == root / "cache" / "nardy"
+    assert is_private(used)
+    assert caplog.messages == [f"nardy: compiled kernels are kept in {used}; {VARIABLE} names another folder"]
+
+
+@pytest.mark.usefixtures("no_variable")
+def test_the_other_place_is_said_only_when_it_is_made(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (root / "engine" / "__pycache__").write_text("a file where a folder should be")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(root / "cache"))
+    for _ in range(2):
+        monkeypatch.setenv(VARIABLE, "")
+        use_kernel_cache(root)
+    assert len(caplog.messages) == 1
+
+
+@pytest.mark.usefixtures("no_variable")
+def test_a_folder_of_another_user_is_not_used(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for place in (root / "engine" / "__pycache__", root / "cache" / "nardy", root / f"nardy-{os.getuid() + 1}"):
+        (place / f"kernels-{sources_digest(root)}").mkdir(parents=True, mode=0o700)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(root / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(root))
+    other = os.getuid() + 1
+    monkeypatch.setattr("os.getuid", lambda: other)
+    use_kernel_cache(root)
+    used = Path(os.environ[VARIABLE])
+    assert used.parent == root
+    assert used.name.startswith(f"nardy-{other}-")
+    assert list(used.iterdir()) == []
+    assert "no folder is safe" in caplog.text
+
+
+def test_a_chosen_folder_that_others_can_write_is_warned_of(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    root.chmod(0o777)
+    monkeypatch.setenv(VARIABLE, str(root))
+    use_kernel_cache(root)
+    assert os.environ[VARIABLE] == str(root)
+    assert "others can write" in caplog.text
+
+
+def test_a_relative_cache_folder_of_the_environment_is_ignored(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "engine" / "__pycache__").write_text("a file where a folder should be")
+    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    monkeypatch.setenv("HOME", str(root))
+    monkeypatch.chdir(root)
+    monkeypatch.setattr("sys.modules", {name: module for name, module in sys.modules.items() if name != "numba"})
+    use_kernel_cache(root)
+    assert Path(os.environ[VARIABLE]).parent == root / ".cache" / "nardy"
