@@ -1,4 +1,4 @@
-"""`nardy arena` and `referee`: how strong players are."""
+"""`nardy arena`, `referee` and `calibrate`: how strong players are, and how true their chances."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agent.cli_options import JsonOption, RulesOption, SeedOption, note_first_compile, print_json
+from agent.cli_options import JsonOption, NetOption, RulesOption, SeedOption, note_first_compile, print_json
 from agent.cli_table import print_table
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def mount(app: typer.Typer) -> None:
     """Add these commands to an app."""
     app.command()(arena)
     app.command()(referee)
+    app.command()(calibrate)
 
 
 def arena(
@@ -129,6 +130,26 @@ def referee(
         print_json(answer)
         return
     typer.echo("\n".join(lines))
+
+
+def calibrate(
+    rules: RulesOption,
+    net: NetOption = None,
+    games: Annotated[int, typer.Option("--games", help="Games of the net against itself.")] = 20_000,
+    seed: SeedOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Whether a net's chances come true in its own games: one random position of each against how it ended."""
+    from agent.calibration import self_calibration
+    from agent.evaluator import load_evaluator
+
+    judge = load_evaluator(rules, net)
+    note_first_compile()
+    result = self_calibration(judge.net, judge.rules, games=games, seed=seed, show_progress=sys.stderr.isatty())
+    if as_json:
+        print_json(result.to_dict())
+        return
+    typer.echo(result.table())
 
 
 def _print_nets(tournament: Tournament) -> None:
