@@ -113,7 +113,7 @@ class StageConfig:
     """A part of a run with its own games, targets and step sizes."""
 
     name: str = field(default="td", metadata={"help": "Name in the metrics."})
-    games: int = field(default=1_200_000, metadata={"help": "Self-play games of the stage."})
+    games: int = field(default=400_000, metadata={"help": "Self-play games of the stage."})
     play: PlayConfig = field(default_factory=PlayConfig)
     targets: TargetConfig = field(default_factory=TargetConfig)
     learn: LearnConfig = field(default_factory=LearnConfig)
@@ -187,8 +187,8 @@ def config_from_json(text: str) -> TrainConfig:
     """
     try:
         values = json.loads(text)
-    except ValueError as error:
-        raise ConfigError(f"a config must be JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"a config must be JSON: {str(error)[:120]}") from None
     built: TrainConfig = _build(TrainConfig, values, "config")
     return built
 
@@ -243,8 +243,12 @@ def _smoke(rules: Rules) -> TrainConfig:
 
 
 def _laptop(rules: Rules) -> TrainConfig:
-    games = 1_200_000 if rules.can_hit else 600_000
-    return TrainConfig(rules=str(rules), stages=(_random_stage(2000), StageConfig(games=games)))
+    games = 400_000 if rules.can_hit else 200_000
+    return TrainConfig(
+        rules=str(rules),
+        stages=(_random_stage(2000), StageConfig(games=games)),
+        check=CheckConfig(every_games=games // 8),
+    )
 
 
 def _strong_net(rules: Rules) -> NetConfig:
