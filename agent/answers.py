@@ -15,7 +15,7 @@ from agent.ranking import Judge, Probs
 from engine.board import Boards
 from engine.notation import play_text
 from engine.rules import Rules
-from engine.steps import Step, play_steps
+from engine.steps import Step, route_to
 
 
 @dataclass(kw_only=True, eq=False)
@@ -48,12 +48,12 @@ class Suggestion:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The play as single steps in a legal order; empty for a pass."""
-        return () if self.is_pass else play_steps(self.board, self.dice, self.afterstate, self.rules)
+        return () if self.is_pass else route_to(self.board, self.dice, self.afterstate, self.rules)
 
     @cached_property
     def play_text(self) -> str:
         """The play as text, such as `24/18 13/9*`."""
-        return play_text(self.board, self.dice, self.afterstate, self.rules)
+        return play_text(self.board, self.dice, self.afterstate, self.rules, steps=self.steps)
 
     def to_dict(self) -> dict[str, Any]:
         """The suggestion as JSON values (`agent.schema.SUGGESTION`)."""

@@ -39,7 +39,7 @@ from engine.outcome import is_finished
 from engine.position_ids import Position, format_xgid, gnubg_id, parse_position, xgid_of
 from engine.reason import Reason
 from engine.rules import ALIASES, OUTCOME_LEVELS, RULES, Rules, get_rules
-from engine.steps import play_steps
+from engine.steps import route_to
 
 Answer = dict[str, Any]
 
@@ -280,9 +280,9 @@ def _echo(position: Position) -> Answer:
 
 
 def _play_dict(board: Boards, roll: Roll, after: Boards, rules: Rules) -> Answer:
-    steps = play_steps(board, roll, after, rules)
+    steps = route_to(board, roll, after, rules)
     return {
-        "play": play_text(board, roll, after, rules),
+        "play": play_text(board, roll, after, rules, steps=steps),
         "steps": [{"from": s.start, "to": s.end, "die": s.die, "is_hit": bool(s.is_hit)} for s in steps],
         "afterstate": after.tolist(),
     }

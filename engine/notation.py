@@ -31,7 +31,9 @@ _TOKEN = re.compile(rf"({_POINT}(?:/{_POINT}\*?)+)(?:\(([1-4])\))?(\*?)", re.ASC
 _SEPARATORS = re.compile(r"\s*[/\-\u2010-\u2015\u2212\u2192]\s*")
 
 
-def play_text(board: Boards, dice: Any, afterstate: Boards, rules: Rules) -> str:
+def play_text(
+    board: Boards, dice: Any, afterstate: Boards, rules: Rules, *, steps: tuple[Step, ...] | None = None
+) -> str:
     """A legal play as text, such as `13/7*/5 6/4(2)`; `pass` when nothing moves.
 
     A checker that goes on is written with its first and last point, and with each point where it hits. The whole way is
@@ -43,13 +45,15 @@ def play_text(board: Boards, dice: Any, afterstate: Boards, rules: Rules) -> str
         dice: two numbers from 1 to 6, in any order.
         afterstate: int8 [2, 26], rows not exchanged.
         rules: the exact variant.
+        steps: what `play_steps` gave for this play, if it was asked before.
     Raises:
         PositionError: the board is not well formed.
         DiceError: the dice are not two numbers from 1 to 6.
         IllegalPlayError: the afterstate is not legal; `reason` says why.
     """
     roll = as_dice(dice)
-    steps = play_steps(board, roll, afterstate, rules)
+    if steps is None:
+        steps = play_steps(board, roll, afterstate, rules)
     if not steps:
         return PASS
     text = _steps_text(steps, lambda way: way[-1] == OFF and roll[0] != roll[1])

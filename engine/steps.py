@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -210,6 +211,11 @@ class BoardGoal:
 
     target: Boards
 
+    @cached_property
+    def _mine(self) -> list[int]:
+        row: list[int] = self.target[0].tolist()
+        return row
+
     def is_met(self, board: Boards) -> bool:
         """Whether the board is the target."""
         return np.array_equal(board, self.target)
@@ -218,9 +224,14 @@ class BoardGoal:
         """This goal again, if a checker still has to cross every point that the step crosses."""
         if board[0, step.start] <= 0:
             return ()
-        behind = _checkers_behind(board[0]) - _checkers_behind(self.target[0])  # [26], checkers yet to cross
-        is_on_the_way = behind[step.end + 1 : step.start + 1].min() > 0
-        return (self,) if is_on_the_way and behind.min() >= 0 and behind[1:].sum() <= sum(dice) else ()
+        mine, wanted = board[0].tolist(), self._mine  # lists: numpy's calls cost more than 26 additions
+        crossing = pips = 0  # checkers that must still pass a point, and the sum of that over all points
+        for index in range(BAR, OFF, -1):
+            crossing += mine[index] - wanted[index]
+            if crossing < (1 if step.end < index <= step.start else 0):
+                return ()
+            pips += crossing
+        return (self,) if pips <= sum(dice) else ()
 
 
 def _checkers_behind(rows: Boards) -> npt.NDArray[np.int64]:
@@ -244,8 +255,10 @@ def find_lines(
         return
     if is_over(board, rules):
         return
+    mine = board[0].tolist()
+    starts = [start for start in range(BAR, OFF, -1) if allow_faults or mine[start] > 0]
     for die in dict.fromkeys(dice):
-        for start in range(BAR, OFF, -1):
+        for start in starts:
             step = make_step(board, start, die, rules)
             goals = goal.after(board, step, dice)
             if not goals:
