@@ -93,3 +93,23 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path, capsys, arguments, mess
 def test_a_full_folder_is_not_overwritten(smoke_run, capsys):
     assert main(["run", "--rules", "short", "--preset", "smoke", "--out", str(smoke_run)]) == 2
     assert "--resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        (
+            "sys.modules['torch'] = None",
+            "torch is not installed; it comes with the extra train: pip install 'nardy[train]'",
+        ),
+        ("pass", "unknown rules 'no'"),
+    ],
+)
+def test_without_torch_the_installed_command_names_the_extra(before, message):
+    code = (
+        f"import sys; {before}; from training.entry import main; sys.exit(main(['run', '--rules', 'no', '--out', 'x']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"nardy-train: {message}")
+    assert done.stderr.count("\n") == 1
