@@ -1,7 +1,8 @@
 """A net as arrays: the experts of one game in one safetensors file, loaded without running code.
 
 File: tensors `rows`, `feature_weights`, `bias`, `layers.I.weight`, `layers.I.bias` (all float32, shapes below), and
-text metadata `format`, `game`, `rules`, `features`, `experts` besides free entries such as `command` or `games`.
+text metadata `format`, `game`, `rules`, `features`, `experts` besides free entries such as `command` or `games`. Nets
+written from now on carry `checksum`, the SHA-256 of all the rest (`content_checksum`); those without it load too.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -30,6 +32,8 @@ from engine.whole_file import write_whole
 Array = npt.NDArray[np.float32]
 
 FORMAT = "nardy-net-1"
+CHECKSUM = "checksum"
+OWN_ENTRIES = ("format", "game", "rules", "features", "experts", CHECKSUM)  # of the metadata; the others are free
 MAX_FILE_BYTES = 256 * 2**20
 MAX_METADATA_CHARS = 100_000
 MAX_WIDTH = 4096
@@ -158,7 +162,7 @@ def save_net(net: Net, path: str | os.PathLike[str]) -> None:
     """
     target = Path(path)
     metadata = {
-        **net.metadata,
+        **{key: text for key, text in net.metadata.items() if key not in OWN_ENTRIES},
         "format": FORMAT,
         "game": net.game,
         "rules": net.rules,
@@ -166,7 +170,7 @@ def save_net(net: Net, path: str | os.PathLike[str]) -> None:
         "experts": json.dumps(net.experts),
     }
     tensors = {name: np.ascontiguousarray(array) for name, array in net.tensors().items()}
-    content = safetensors.numpy.save(tensors, metadata)
+    content = safetensors.numpy.save(tensors, metadata | {CHECKSUM: content_checksum(tensors, metadata)})
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, content)
@@ -190,7 +194,27 @@ def load_net(path: str | os.PathLike[str]) -> Net:
     if metadata.get("format") != FORMAT:
         given = repr(metadata["format"][:40]) if "format" in metadata else "no format entry"
         raise NetError(f"{source} is not a nardy net: format must be {FORMAT}, got {given}")
-    return _net_from(source, tensors, metadata)
+    net = _net_from(source, tensors, metadata)
+    if CHECKSUM in metadata and metadata[CHECKSUM] != content_checksum(net.tensors(), metadata):
+        raise NetError(f"{source} is damaged: its checksum does not fit its content; take another copy of the net")
+    return net
+
+
+def content_checksum(tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> str:
+    """What a net or checkpoint file says of its own content, so that a flipped bit is noticed.
+
+    Args:
+        tensors: float32 arrays by their names in the file.
+        metadata: the text entries; one called `checksum` does not count.
+    Returns:
+        The SHA-256 in hexadecimal.
+    """
+    entries = {name: text for name, text in metadata.items() if name != CHECKSUM}
+    sha = hashlib.sha256(json.dumps(entries, sort_keys=True).encode())
+    for name in sorted(tensors):
+        sha.update(f"{name} {tensors[name].shape} ".encode())
+        sha.update(np.ascontiguousarray(tensors[name]).data)
+    return sha.hexdigest()
 
 
 def _read(source: Path) -> bytes:
@@ -235,7 +259,7 @@ def _net_from(source: Path, tensors: dict[str, Array], metadata: dict[str, str])
         feature_weights=tensors["feature_weights"],
         bias=tensors["bias"],
         layers=tuple((tensors[f"layers.{i}.weight"], tensors[f"layers.{i}.bias"]) for i in range(count)),
-        metadata={k: v for k, v in metadata.items() if k not in ("format", "game", "rules", "features", "experts")},
+        metadata={k: v for k, v in metadata.items() if k not in OWN_ENTRIES},
     )
 
 

@@ -1,7 +1,8 @@
 """A results file: JSON lines, one a finished chunk of a match, so that a tournament can be resumed and rated later.
 
 A line counts once it is complete: it is appended in one write and flushed to disk, and a torn last line (from a crash
-while writing) is cut off before the next one is added.
+while writing) is cut off before the next one is added. Each line ends in the CRC-32 of the rest of it; lines written
+without one are taken too.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import json
 import os
 import threading
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -20,8 +23,10 @@ from agent.lockstep import Chunk, GameFault
 from agent.match_result import MatchResult, joined
 from engine.errors import RecordError
 from engine.rules import get_rules
+from engine.whole_file import append_whole
 
 FORMAT = "nardy-arena-1"
+CHECKSUM = "crc32"
 MAX_BYTES = 2**30
 
 
@@ -58,22 +63,17 @@ class ResultsFile:
         self.path = Path(path)
         self.entries: list[Entry] = []
         self._lock = threading.Lock()
-        self._whole: int | None = None  # bytes of complete lines, where a torn one follows
         if self.path.exists():
             self._read()
 
     def add(self, entry: Entry) -> None:
         """Append a chunk and flush it to disk."""
-        line = json.dumps(_line(entry), ensure_ascii=False, allow_nan=False).encode() + b"\n"
-        with self._lock:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self._whole is not None:
-                os.truncate(self.path, self._whole)
-                self._whole = None
-            with self.path.open("ab") as file:
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
+        values = _line(entry)
+        line = _json({**values, CHECKSUM: _checksum(values)}) + b"\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock, self.path.open("ab+") as file, _locked(file):
+            _cut_torn_line(file)
+            append_whole(self.path, line)
             self.entries.append(entry)
 
     def find(self, key: MatchKey, first: int, count: int) -> Entry | None:
@@ -89,7 +89,6 @@ class ResultsFile:
         if len(data) > MAX_BYTES:
             raise RecordError(f"results file {self.path} has more than {MAX_BYTES} bytes; name another file")
         whole = data.rfind(b"\n") + 1
-        self._whole = whole if whole < len(data) else None
         for number, line in enumerate(data[:whole].splitlines(), start=1):
             try:
                 self.entries.append(_entry(json.loads(line)))
@@ -97,6 +96,30 @@ class ResultsFile:
                 raise RecordError(
                     f"{self.path} line {number} is no arena result ({error}); name another file"
                 ) from error
+
+
+@contextmanager
+def _locked(file: IO[bytes]) -> Iterator[None]:
+    """Keep other processes from adding meanwhile, where the system and the file system know such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX)
+    yield  # closing the file gives the lock back
+
+
+def _cut_torn_line(file: IO[bytes]) -> None:
+    """Cut off what follows the last line end; nobody else is writing."""
+    size = file.seek(0, os.SEEK_END)
+    if not size:
+        return
+    file.seek(size - 1)
+    if file.read(1) != b"\n":
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def read_matches(path: str | Path) -> list[MatchResult]:
@@ -149,9 +172,20 @@ def _line(entry: Entry) -> dict[str, Any]:
     }
 
 
+def _json(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _checksum(values: dict[str, Any]) -> str:
+    return f"{zlib.crc32(_json(values)):08x}"
+
+
 def _entry(line: dict[str, Any]) -> Entry:
     if line["format"] != FORMAT:
         raise ValueError(f"format {line['format']!r} instead of {FORMAT!r}")
+    stated = line.pop(CHECKSUM, None)
+    if stated is not None and stated != _checksum(line):
+        raise ValueError("it is damaged: its checksum does not fit")
     match = dict(line["match"])
     match["nets"] = tuple(match["nets"])
     luck = line["luck"]

@@ -12,7 +12,8 @@ import secrets
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ from engine.position_ids import parse_position
 from engine.records import Header, RecordWarning, parse_record, read_record
 from engine.rules import BAR, get_rules
 from engine.session import Session
-from engine.table import Table
+from engine.table import Table, secret_path
 from engine.whole_file import write_whole
 
 Answer = dict[str, Any]
@@ -285,7 +286,8 @@ class GameRoom:
             )
         with self._lock:
             name, path = self._new_path()
-            write_whole(path, text.encode(errors="replace"))
+            with self._kept():
+                write_whole(path, text.encode(errors="replace"))
         try:
             return self.game(name)
         except NardyError:
@@ -299,23 +301,23 @@ class GameRoom:
             UnknownGame: there is none.
             RecordError: its record is damaged.
         """
-        if not _ID.fullmatch(name):
-            raise UnknownGame(f"a game is named by 12 hexadecimal digits, got {name[:40]!r}")
         with self._lock:
+            path = self._existing(name)
+            if name in self._open and self._open[name].table.is_ahead:
+                self._open.pop(name)  # the disk did not take an event: the record is what holds
             if name not in self._open:
-                path = self._path(name)
-                if not path.is_file():
-                    raise UnknownGame(f"there is no game {name}")
                 self._keep(self._resumed(name, path))
             self._open.move_to_end(name)
             return self._open[name]
 
     def delete(self, name: str) -> None:
-        """Forget a game and remove its record. Raises UnknownGame."""
+        """Forget a game and remove its record, a damaged one too. Raises UnknownGame, RecordError."""
         with self._lock:
-            self.game(name)
-            self._open.pop(name)
-            self._path(name).unlink(missing_ok=True)
+            path = self._existing(name)
+            with self._kept():
+                path.unlink()
+                secret_path(path).unlink(missing_ok=True)
+            self._open.pop(name, None)
 
     def record(self, name: str) -> bytes:
         """The record of a game as it lies on the disk. Raises UnknownGame."""
@@ -361,11 +363,28 @@ class GameRoom:
                 self._open.pop(name).lock.release()
 
     def _new_path(self) -> tuple[str, Path]:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._kept():
+            self.folder.mkdir(parents=True, exist_ok=True)
         if sum(1 for _ in self.folder.glob(f"*{SUFFIX}")) >= self._limits.games:
             raise SessionError(f"{self._limits.games} games are kept already; delete some first", "too_many_games")
         name = secrets.token_hex(6)
         return name, self._path(name)
+
+    def _existing(self, name: str) -> Path:
+        if not _ID.fullmatch(name):
+            raise UnknownGame(f"a game is named by 12 hexadecimal digits, got {name[:40]!r}")
+        path = self._path(name)
+        if not path.is_file():
+            raise UnknownGame(f"there is no game {name}")
+        return path
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Turn what the disk refuses into one line for the asker."""
+        try:
+            yield
+        except OSError as error:
+            raise RecordError(f"the folder of games {self.folder} cannot be written: {error.strerror}") from error
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{SUFFIX}"

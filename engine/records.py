@@ -39,7 +39,7 @@ from engine.events import ENFORCE, EVENTS
 from engine.match import Match
 from engine.rules import get_rules
 from engine.session import Session
-from engine.whole_file import write_whole
+from engine.whole_file import append_whole, write_whole
 
 FORMAT = "nardy-record"
 VERSION = 1
@@ -187,11 +187,10 @@ class RecordWriter:
         A clock that is set back repeats the last time: the order of a record never contradicts its times.
         """
         self._last_time = max(self._last_time, self._clock())
+        if not self.path.exists():
+            raise RecordError(f"record {self.path} is gone; a game cannot be written down from its middle")
         try:
-            with self.path.open("ab") as file:
-                file.write(_line({**event, "time": self._last_time}))
-                file.flush()
-                os.fsync(file.fileno())
+            append_whole(self.path, _line({**event, "time": self._last_time}))
         except OSError as error:
             raise RecordError(f"record {self.path} cannot be written: {error.strerror}") from error
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ class Table:
         self.dice = dice
         self.writer = writer
         self.header = header
+        self.is_ahead = False  # of its record, which the disk did not take: then nothing more may happen here
 
     @classmethod
     def create(
@@ -65,11 +67,9 @@ class Table:
         """
         header = Header(**{**vars(header), "dice": dice_header(dice)})
         session = header.new_session()
-        writer = None if record is None else RecordWriter.create(record, header, clock)
+        writer = None if record is None else _new_record(Path(record), header, dice, clock)
         table = cls(session, dice, writer, header)
         if isinstance(dice, FairDice):
-            if writer is not None:
-                _keep_secret(writer.path, dice)
             table._write({"event": "commitment", "sha256": dice.commitment})
         return table
 
@@ -86,7 +86,13 @@ class Table:
         return table, read
 
     def apply(self, event: Mapping[str, Any]) -> None:
-        """Let the game take an event and write it down. Raises what `Session.apply` raises, and then writes nothing."""
+        """Let the game take an event and write it down. Raises what `Session.apply` raises, and then writes nothing.
+
+        Raises:
+            RecordError: the disk does not take the event. The game is then ahead of its record and takes no other one;
+                `Table.resume` goes on from what is on the disk.
+        """
+        self._refuse_if_ahead()
         seen = len(self.session.log)
         self.session.apply(event)
         for accepted in self.session.log[seen:]:
@@ -105,6 +111,7 @@ class Table:
             DiceError: no dice left, or dice given for a table that has its own.
         """
         name = "toss" if self.session.state is State.TOSS else "roll"
+        self._refuse_if_ahead()
         self.session.check(name, by)
         if dice is None and self.dice is None:
             raise DiceError("these dice are typed in: two numbers from 1 to 6 are needed")
@@ -122,6 +129,7 @@ class Table:
         """Take a player's part in verifiable dice. Raises DiceError when it is not wanted."""
         if not isinstance(self.dice, FairDice):
             raise DiceError("only verifiable dice take a nonce")
+        self._refuse_if_ahead()
         self.dice.add_nonce(player, nonce)
         self._write({"event": "nonce", "by": player, "nonce": nonce})
 
@@ -133,8 +141,17 @@ class Table:
             self._reveal()
 
     def _write(self, event: Event) -> None:
-        if self.writer is not None:
+        if self.writer is None:
+            return
+        try:
             self.writer.write(event)
+        except RecordError:
+            self.is_ahead = True
+            raise
+
+    def _refuse_if_ahead(self) -> None:
+        if self.is_ahead and self.writer is not None:
+            raise RecordError(f"record {self.writer.path} could not be written: go on from what it holds")
 
     def _reveal(self) -> None:
         if isinstance(self.dice, FairDice):
@@ -155,10 +172,27 @@ def secret_path(record: Path) -> Path:
     return record.with_name(record.name + SECRET_SUFFIX)
 
 
+def _new_record(path: Path, header: Header, dice: DiceSource | None, clock: Clock) -> RecordWriter:
+    """A new record; of verifiable dice the secret is kept before it, for a record without one cannot be continued."""
+    if not isinstance(dice, FairDice) or path.exists():
+        return RecordWriter.create(path, header, clock)
+    try:
+        _keep_secret(path, dice)
+        return RecordWriter.create(path, header, clock)
+    except RecordError:
+        with suppress(OSError):
+            secret_path(path).unlink(missing_ok=True)
+        raise
+
+
 def _keep_secret(record: Path, dice: FairDice) -> None:
-    """The secret must outlive a crash, and nobody but the thrower may read it before the end."""
+    """The secret must outlive a crash, and nobody but the thrower may read it before the end.
+
+    One that lies there without a record, after a crash between the two, is of a game that never began.
+    """
     path = secret_path(record)
     try:
+        path.unlink(missing_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as file:
             file.write(dice.secret.hex())

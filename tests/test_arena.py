@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -374,6 +375,29 @@ def test_other_seeds_rules_and_longer_matches_are_played_afresh(tmp_path):
         ("short", 2, 4),
         ("short_backgammon", 1, 4),
     ]
+
+
+def test_a_flipped_bit_in_a_stored_chunk_is_refused_or_changes_nothing(tmp_path, rng):
+    path = tmp_path / "results.jsonl"
+    whole = play_match("pips", "random", "short", pairs=10, seed=1, results=ResultsFile(path))
+    content = path.read_bytes()
+    for bit in rng.integers(0, 8 * len(content), size=300):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(damaged)
+        try:
+            matches = read_matches(path)
+        except RecordError as error:
+            assert "\n" not in str(error)
+        else:  # the last newline: then the line is torn, and is played again
+            assert not matches or same_results(matches[0], whole)
+
+
+def test_chunks_stored_before_there_were_checksums_count(tmp_path):
+    path = tmp_path / "results.jsonl"
+    whole = play_match("pips", "random", "short", pairs=10, seed=1, results=ResultsFile(path))
+    path.write_text(re.sub(r', "crc32": "[0-9a-f]{8}"', "", path.read_text()))
+    assert "crc32" not in path.read_text() and same_results(read_matches(path)[0], whole)
 
 
 def test_a_file_of_something_else_is_refused_with_its_line(tmp_path):

@@ -67,6 +67,7 @@ def test_look_ahead_trains_the_net_of_strong_from_one_stage():
             "unknown preset 'huge'; allowed: smoke, laptop, strong, look_ahead",
         ),
         (lambda: config_from_json("{"), "a config must be JSON"),
+        (lambda: config_from_json("[" * 100_000), "a config must be JSON"),
         (lambda: config_from_json('{"rules": 3}'), "config.rules must be of type str, got 3"),
         (lambda: config_from_json("{}"), "config: .*rules"),
         (lambda: config_from_json('{"rules": "short", "speed": 1}'), "unknown field config.speed; allowed: rules"),

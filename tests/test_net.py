@@ -122,8 +122,35 @@ def test_flipped_bits_of_the_header_give_a_net_or_one_line(net, tmp_path, rng):
     assert refused > 200
 
 
-def test_flipped_exponent_of_a_weight_is_refused(net, tmp_path):
+def test_any_flipped_bit_is_refused_or_changes_nothing(net, tmp_path, rng):
+    content = content_of(net, tmp_path)
+    path = tmp_path / "whole.safetensors"
+    for bit in rng.integers(0, 8 * len(content), size=200):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(damaged)
+        try:
+            loaded = load_net(path)
+        except NetError as error:
+            assert "\n" not in str(error)
+        else:
+            assert loaded.digest == net.digest and (loaded.rules, loaded.features) == (net.rules, net.features)
+
+
+def test_a_flipped_weight_is_said_to_be_damage(net, tmp_path):
     content = bytearray(content_of(net, tmp_path))
+    content[-100] ^= 1
+    (tmp_path / "flipped.safetensors").write_bytes(content)
+    with pytest.raises(NetError, match="is damaged: its checksum does not fit"):
+        load_net(tmp_path / "flipped.safetensors")
+
+
+def test_a_net_written_before_there_were_checksums_loads(net, tmp_path):
+    assert load_net(file_with(tmp_path, net)).digest == net.digest
+
+
+def test_flipped_exponent_of_a_weight_is_refused(net, tmp_path):
+    content = bytearray(file_with(tmp_path, net).read_bytes())
     content[-1] |= 0x7F
     content[-2] |= 0x80  # the exponent is all ones: infinite or not a number
     path = tmp_path / "flipped.safetensors"

@@ -370,3 +370,63 @@ def test_what_a_header_says_of_its_match_is_checked(tmp_path: Path, match: Any) 
         match = [1]
     with pytest.raises(RecordError, match="header"):
         parse_record(written([{**lines[0], "match": match}]))
+
+
+# Disks that refuse
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the disk is full."""
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+
+
+@pytest.mark.parametrize("has_fair_dice", [False, True])
+def test_a_full_disk_ends_the_game_at_what_is_written_and_it_goes_on_from_there(
+    has_fair_dice: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "game"
+    table = Table.create(Header(rules="short"), FairDice(SECRET) if has_fair_dice else SeededDice(5), path)
+    if has_fair_dice:
+        table.add_nonce(0, "white")
+        table.add_nonce(1, "black")
+    play_out(table, 3)
+    before = path.read_bytes()
+    with monkeypatch.context() as full:
+        refusing(full)
+        with pytest.raises(RecordError, match="cannot be written: No space left"):
+            play_out(table, 9)
+    with pytest.raises(RecordError, match="go on from what it holds"):
+        play_out(table, 9)
+    assert path.read_bytes() == before
+    again, _ = Table.resume(path)
+    play_out(again)
+    assert verify_dice(read_record(path)).rolls > 5
+
+
+def test_dice_that_cannot_be_kept_secret_begin_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as full:
+        refusing(full)
+        with pytest.raises(RecordError, match=r"the dice secret .* cannot be written: No space left"):
+            Table.create(Header(rules="short"), FairDice(SECRET), tmp_path / "game")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_secret_without_a_record_is_of_a_game_that_never_began(tmp_path: Path) -> None:
+    secret_path(tmp_path / "game").write_text("torn")
+    table = Table.create(Header(rules="short"), FairDice(SECRET), tmp_path / "game")
+    assert secret_path(tmp_path / "game").read_text() == SECRET.hex()
+    with pytest.raises(RecordError, match="exists already"):
+        Table.create(Header(rules="short"), FairDice(), tmp_path / "game")
+    assert secret_path(tmp_path / "game").read_text() == SECRET.hex() and not table.is_ahead
+
+
+def test_a_record_that_was_removed_is_not_begun_in_its_middle(tmp_path: Path) -> None:
+    table = Table.create(Header(rules="short"), SeededDice(5), tmp_path / "game")
+    (tmp_path / "game").unlink()
+    with pytest.raises(RecordError, match="is gone"):
+        table.throw()
+    assert not list(tmp_path.iterdir())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import threading
 from dataclasses import replace
@@ -201,6 +202,38 @@ def test_a_record_is_saved_and_loaded_as_a_game_of_its_own(client) -> None:
     loaded = client.post("/api/v1/games/load", json={"record": record.text}).json()
     assert loaded["id"] != game["id"] and loaded | {"id": game["id"]} == game
     assert {loaded["id"], game["id"]} <= {g["id"] for g in client.get("/api/v1/games?limit=100").json()["games"]}
+
+
+def test_after_a_full_disk_a_game_goes_on_from_its_record(client, monkeypatch) -> None:
+    game = done(client, new_game(client, "short", first=0, seed=3), "roll")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        refused = act(client, game, "resign", level="single", by=0)
+    assert refused.status_code == 400 and "No space left on device" in refused.json()["message"]
+    again = client.get(f"/api/v1/games/{game['id']}").json()
+    assert again == game
+    assert done(client, game, "resign", level="single", by=0)["offer"] == "single"
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path) -> None:
+    (tmp_path / "games").write_text("a file where the folder should be")
+    with client_of(tmp_path) as client:
+        refused = client.post("/api/v1/games", json={"rules": "short", "players": PEOPLE})
+    assert refused.status_code == 400 and "cannot be written: File exists" in refused.json()["message"]
+
+
+def test_a_damaged_record_is_refused_in_one_line_and_can_be_deleted(client, folder) -> None:
+    game = done(client, new_game(client, first=0, seed=3), "roll")
+    (path,) = folder.rglob(f"{game['id']}.jsonl")
+    damaged = path.with_name("0123456789ab.jsonl")
+    damaged.write_bytes(path.read_bytes().replace(b'"roll"', b'"rofl"'))
+    refused = client.get("/api/v1/games/0123456789ab")
+    assert refused.status_code == 400 and "unknown event 'rofl'" in refused.json()["message"]
+    assert client.delete("/api/v1/games/0123456789ab").json()["is_deleted"] and not damaged.exists()
 
 
 @pytest.mark.parametrize("player", ["py:os:system", "cmd:/bin/true", "net:/etc/passwd", "rollout:trials=99999"])

@@ -6,18 +6,22 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from engine.errors import ConfigError
+from agent.net import CHECKSUM, content_checksum
+from engine.errors import ConfigError, NardyError
 from engine.whole_file import write_whole
 from training.config import TrainConfig, config_from_json, config_json
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
 FORMAT = "nardy-checkpoint-1"
+STATE = MappingProxyType({"rounds": (int,), "games": (int,), "steps": (int,), "seconds": (int, float)})
 TENSORS = ("weights", "average", "player", "exp_avg", "exp_avg_sq")
 
 
@@ -43,9 +47,10 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
     Raises:
         ConfigError: the folder cannot be written.
     """
-    state = {name: getattr(checkpoint, name) for name in ("rounds", "games", "steps", "seconds")}
+    state = {name: getattr(checkpoint, name) for name in STATE}
     metadata = {"format": FORMAT, "config": config_json(checkpoint.config), "state": json.dumps(state)}
     tensors = {name: checkpoint.tensors[name].detach().cpu().contiguous() for name in TENSORS}
+    metadata[CHECKSUM] = _checksum(tensors, metadata)
     write_atomically(folder / CHECKPOINT_FILE, save(tensors, metadata))
 
 
@@ -66,8 +71,35 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         raise ConfigError(f"{path} cannot be read as a checkpoint: {error}") from None
     if metadata.get("format") != FORMAT or set(tensors) != set(TENSORS):
         raise ConfigError(f"{path} has the format {metadata.get('format')!r}, this version reads {FORMAT!r}")
-    state = json.loads(metadata["state"])
-    return Checkpoint(config=config_from_json(metadata["config"]), tensors=tensors, **state)
+    shapes = {(tensor.dtype, tensor.shape) for tensor in tensors.values()}
+    if len(shapes) > 1 or any(tensor.dtype != torch.float32 or tensor.ndim != 1 for tensor in tensors.values()):
+        raise ConfigError(f"{path} cannot be read as a checkpoint: its tensors must be float32 of one length")
+    if CHECKSUM in metadata and metadata[CHECKSUM] != _checksum(tensors, metadata):
+        raise ConfigError(f"{path} is damaged: its checksum does not fit its content")
+    try:
+        state = _state_from_json(metadata.get("state", ""))
+        return Checkpoint(config=config_from_json(metadata.get("config", "")), tensors=tensors, **state)
+    except NardyError as error:
+        raise ConfigError(f"{path} cannot be read as a checkpoint: {error}") from None
+
+
+def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    return content_checksum({name: tensor.numpy() for name, tensor in tensors.items()}, metadata)
+
+
+def _state_from_json(text: str) -> dict[str, Any]:
+    """The counters of a checkpoint. Raises ConfigError where one is missing, unknown or no number from 0 on."""
+    try:
+        state = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"its state must be JSON: {str(error)[:120]}") from None
+    if not isinstance(state, dict) or set(state) != set(STATE):
+        raise ConfigError(f"its state must hold {', '.join(STATE)}, got {text[:80]!r}")
+    for name, kinds in STATE.items():
+        value = state[name]
+        if not isinstance(value, kinds) or isinstance(value, bool) or not 0 <= value < 2**63:
+            raise ConfigError(f"{name} must be a number from 0 on, got {value!r}")
+    return state
 
 
 def write_atomically(path: Path, content: bytes) -> None:
