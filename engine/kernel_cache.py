@@ -18,6 +18,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "NUMBA_CACHE_DIR"
@@ -56,6 +57,7 @@ def use_kernel_cache(root: Path = Path(__file__).parent.parent) -> None:
             _drop_others(folder)
             if rank:
                 _log.warning("nardy: compiled kernels are kept in %s; %s names another folder", folder, VARIABLE)
+        _drop_torn(folder)
         _tell_numba(folder)
         return
     folder = Path(tempfile.mkdtemp(prefix=f"nardy-{os.getuid()}-"))
@@ -114,6 +116,19 @@ def _places(root: Path) -> Iterator[Path]:
     except RuntimeError:  # no home
         pass
     yield Path(tempfile.gettempdir()) / f"nardy-{os.getuid()}"
+
+
+def _drop_torn(folder: Path) -> None:
+    """Remove cached files that a crash of the machine cut short: numba would fail on them, not compile again.
+
+    They are pickles, and those end in a full stop.
+    """
+    for path in folder.rglob("*.nb[ic]"):
+        with suppress(OSError), path.open("rb") as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+            if file.read() != b".":
+                path.unlink()
 
 
 def _drop_others(folder: Path) -> None:

@@ -55,6 +55,31 @@ def test_without_it_numba_would_run_the_old_code(root: Path) -> None:
     assert run(root) == "20", "numba has learned to follow callees: engine/kernel_cache.py can go"
 
 
+@pytest.mark.parametrize(("suffix", "length"), [("nbi", 0), ("nbc", 100)])
+def test_a_kernel_file_that_was_cut_short_is_made_again(root: Path, suffix: str, length: int) -> None:
+    assert run(root) == "20"
+    for path in (root / "engine" / "__pycache__").glob(f"kernels-*/**/*.{suffix}"):
+        whole = path.read_bytes()
+        path.write_bytes(whole[:length])
+        assert whole.endswith(b"."), "numba writes something else than pickles: see _drop_torn"
+    assert run(root) == "20"
+
+
+def test_processes_that_fill_the_cache_at_once_all_end_right(root: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in (VARIABLE, "PYTHONPATH")}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", CALL], cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(3)
+    ]
+    ends = [process.communicate(timeout=240) for process in running]
+    assert [(process.returncode, out) for process, (out, _) in zip(running, ends, strict=True)] == 3 * [(0, b"20\n")]
+    assert run(root) == "20"
+    files = list((root / "engine" / "__pycache__").glob("kernels-*/*/*"))
+    assert {path.suffix for path in files} == {".nbi", ".nbc"} and len(files) == 4, files
+
+
 def test_the_digest_covers_names_and_contents(root: Path) -> None:
     before = sources_digest(root)
     (root / "engine" / "_inner_kernels.py").rename(root / "engine" / "_other_kernels.py")
