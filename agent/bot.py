@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agent.players import Player
+from agent.ranking import Judge
 from engine.board import Boards, pip_count
 from engine.errors import NardyError, SessionError
 from engine.events import State
@@ -13,7 +14,7 @@ from engine.session import Session
 from engine.table import Table
 
 
-def act(table: Table, player: Player, rng: np.random.Generator) -> None:
+def act(table: Table, player: Player, rng: np.random.Generator, judge: Judge | None = None) -> None:
     """Make the event, or whole turn, that is up to the player now.
 
     A bot demands a correct turn whenever it may, and takes a resignation that gives at least what the position is
@@ -23,6 +24,7 @@ def act(table: Table, player: Player, rng: np.random.Generator) -> None:
         table: the game; its dice are thrown by the table, so typed dice must be given by whoever asks.
         player: plays for `table.session.to_act`.
         rng: what the player may draw from.
+        judge: the net that says what a position is worth when the player has none; None: the shipped one.
     Raises:
         SessionError: nobody is to act.
         PlayerError, IllegalPlayError: the player failed, or chose a play that is not legal.
@@ -32,7 +34,8 @@ def act(table: Table, player: Player, rng: np.random.Generator) -> None:
     if by is None:
         raise SessionError("no player is to act: the game begins with a toss, or is over", "wrong_state")
     if session.offer is not None:
-        name = "accept_resignation" if is_resignation_enough(session) else "decline"
+        judging = getattr(player, "judge", None) or judge
+        name = "accept_resignation" if is_resignation_enough(session, judging) else "decline"
         table.apply({"event": name, "by": by})
     elif session.state is State.REVIEW:
         table.apply({"event": "demand", "by": by})
@@ -54,17 +57,21 @@ def chosen_play(session: Session, player: Player, rng: np.random.Generator) -> B
     return chosen
 
 
-def is_resignation_enough(session: Session) -> bool:
-    """Whether the offered points are at least what the position is worth to the other side, by the shipped net.
+def is_resignation_enough(session: Session, judge: Judge | None = None) -> bool:
+    """Whether the offered points are at least what the position is worth to the other side.
 
     Without a net for the rules any resignation is taken.
+
+    Args:
+        session: a game in which a resignation is offered.
+        judge: the net that says so; None: the shipped one.
     """
     from agent.suggest import evaluate
 
     points = session.rules.level_points[OUTCOME_LEVELS.index(str(session.offer))]
     board = session.turn.start if session.turn is not None else session.board
     try:
-        worth = -evaluate(board, session.rules).equity
+        worth = -evaluate(board, session.rules, judge).equity
     except NardyError:
         return True
     return points >= worth - 0.01

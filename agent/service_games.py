@@ -187,7 +187,7 @@ class OpenGame:
         if self.table.dice is None and self.session.is_chance:
             self.throw(ActionAsk(dice=ask.dice))
         else:
-            self.noting(lambda: act(self.table, player, self._rng))
+            self.noting(lambda: act(self.table, player, self._rng, seat.judge))
 
     def nonce(self, ask: ActionAsk) -> None:
         """A player's part in verifiable dice."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agent.levels import as_level
 from agent.net_players import player_of
 from agent.players import Player, make_player
+from agent.ranking import Judge
 from agent.service_judges import Judges
 from engine.errors import NardyError, PlayerError
 from engine.rules import Rules
@@ -21,11 +22,17 @@ _FORMS = f"you, you:NAME, {', '.join((*NET_BOTS, *SIMPLE_BOTS))}"
 
 @dataclass(frozen=True)
 class Seat:
-    """One side of a table: a person (`player` None) or a bot; `text` is what the record says."""
+    """One side of a table: a person (`player` None) or a bot.
+
+    Attributes:
+        text: what the record says.
+        judge: the server's net, for a bot without one of its own; None: there is none.
+    """
 
     text: str
     name: str
     player: Player | None
+    judge: Judge | None = None
 
     @property
     def is_person(self) -> bool:
@@ -52,11 +59,18 @@ def take_seat(text: str, rules: Rules, judges: Judges) -> Seat:
             raise PlayerError(f"a name has at most {MAX_NAME} printable characters, got {name[:60]!r}")
         return Seat(f"{PERSON}:{name}" if name else PERSON, name, None)
     if text in SIMPLE_BOTS:
-        return Seat(text, text, make_player(text, rules))
+        return Seat(text, text, make_player(text, rules), _judge(rules, judges))
     if text in NET_BOTS:
         level = as_level(text.partition("@")[2] or 0)
         return Seat(text, text, player_of(judges.evaluator(rules), level))
     raise PlayerError(f"unknown player {text[:60]!r}; allowed: {_FORMS}")
+
+
+def _judge(rules: Rules, judges: Judges) -> Judge | None:
+    try:
+        return judges.evaluator(rules)
+    except NardyError:
+        return None
 
 
 def seats_of_record(texts: tuple[str, str], rules: Rules, judges: Judges) -> tuple[Seat, Seat]:

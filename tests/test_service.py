@@ -12,6 +12,7 @@ from agent.jobs import Jobs, JobStopped, Limits, StopFlag
 from agent.service import suggest_answer
 from agent.service_asks import SuggestAsk
 from agent.service_judges import Judges
+from agent.suggest import evaluate
 from schema_check import assert_fits
 from web_server import client_of, small_nets
 
@@ -181,3 +182,19 @@ def test_rules_tell_a_board_what_it_draws(client) -> None:
     assert set(presets) == set(PRESETS)
     assert presets["long_classic"]["opponent_point"][24] == 12 and not presets["long_classic"]["has_bar"]
     assert presets["short"]["levels"] == ["single", "gammon", "home", "bar"]
+
+
+@pytest.mark.parametrize("bot", ["net", "net@1ply", "heuristic", "random"])
+def test_a_resignation_is_judged_by_the_net_that_the_server_was_given(client, monkeypatch, bot) -> None:
+    asked = []
+
+    def worth(board, rules, net=None):
+        asked.append(net.net_name)
+        return evaluate(board, rules, net)
+
+    monkeypatch.setattr("agent.suggest.evaluate", worth)
+    game = post(client, "games", rules="long_classic", players=["you", bot], first=0, seed=1).json()["id"]
+    post(client, f"games/{game}/resign", by=0, level="single").raise_for_status()
+    answer = post(client, f"games/{game}/bot")
+    assert answer.status_code == 200 and answer.json()["offer"] is None
+    assert asked == ["small-long"]
