@@ -88,6 +88,8 @@ def parse_filters(text: str) -> tuple[PlyFilter, ...]:
             raise ValueError
         for ply, part in enumerate(parts):
             keep, _, within = part.partition(":")
+            if not part.isascii() or "_" in part:  # Python's own numbers may be written so
+                raise ValueError
             filters[ply] = PlyFilter(keep=int(keep), within=float(within) if within else DEFAULT_FILTERS[ply].within)
     except ConfigError:
         raise

@@ -25,7 +25,7 @@ from agent.jobs import Busy, Jobs, Limits
 from agent.levels import Level
 from agent.server_guard import LOCAL_HOSTS, Guard
 from agent.service_compat import NoNet
-from agent.service_games import GameRoom, UnknownGame
+from agent.service_games import GameRoom
 from agent.service_judges import Judges
 from agent.terminal_match import default_folder
 from engine.errors import ConfigError, IllegalPlayError, NardyError, SessionError
@@ -35,8 +35,8 @@ WEB_FOLDER = Path(__file__).parent / "web"
 ABOUT = """Suggestions, evaluations, rollouts and games of long nardy and short nardy (backgammon).
 
 Positions are `start`, a GNUBG position ID, an XGID (short nardy) or rows `[[26],[26]]`, the player on roll first.
-Every fault of a request is answered with status 400 (404 for what does not exist, 413 for a body that is too long,
-429 while too much is being computed) and `{"message": ...}`."""
+Every fault of a request is answered with status 400 and `{"message": ...}`; 404 is for a path that does not exist, 405
+for a method that a path does not know, 429 while too much is being computed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,13 @@ def make_app(config: ServerConfig | None = None) -> FastAPI:
         service.jobs.close()
 
     app = FastAPI(
-        title="nardy", version=_version(), description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None
+        title="nardy",
+        version=_version(),
+        description=ABOUT,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
     )
     app.state.service = service
     for routes in (server_native, server_games, server_compat):
@@ -135,7 +141,7 @@ def error_body(error: Exception) -> dict[str, Any]:
 
 def status_of(error: Exception) -> int:
     """The HTTP status of an error that a request can cause."""
-    kinds: Iterable[tuple[type[Exception], int]] = ((UnknownGame, 404), (Busy, 429), (NoNet, 500))
+    kinds: Iterable[tuple[type[Exception], int]] = ((Busy, 429), (NoNet, 500))
     return next((status for kind, status in kinds if isinstance(error, kind)), 400)
 
 
@@ -227,7 +233,7 @@ def _describe(app: FastAPI) -> None:
             for path in schema["paths"].values():
                 for operation in path.values():
                     operation["responses"].pop("422", None)
-                    for status in ("400", "404", "413", "429"):
+                    for status in ("400", "404", "405", "429"):
                         operation["responses"][status] = fault
             app.openapi_schema = schema
         return app.openapi_schema
@@ -268,11 +274,19 @@ def serve(config: ServerConfig, host: str, port: int) -> None:
     """
     import uvicorn
 
+    from agent.server_protocol import Connection
+
     app = make_app(config)
     bound = _listening(host, port)
     sys.setswitchinterval(0.001)  # slow jobs hand the interpreter over sooner, so quick answers stay quick
     settings = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=5, server_header=False
+        app,
+        http=Connection,
+        ws="none",
+        log_level="error",
+        access_log=False,
+        timeout_graceful_shutdown=5,
+        server_header=False,
     )
 
     class Server(uvicorn.Server):

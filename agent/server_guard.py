@@ -5,6 +5,7 @@ Pure ASGI, so that a closed connection is seen by the endpoints.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
@@ -29,6 +30,7 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
+BODY_S = 30.0  # for a whole body
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
@@ -58,24 +60,29 @@ class Guard:
         )
         guarded = _with_headers(send)
         if fault is not None:
-            await _refuse(guarded, *fault)
+            await _refuse(guarded, fault)
             return
-        first = await _read_body(receive, self._body_bytes)
+        try:
+            async with asyncio.timeout(BODY_S):
+                first = await _read_body(receive, self._body_bytes)
+        except TimeoutError:
+            await _refuse(guarded, f"the body did not arrive within {BODY_S:g} s")
+            return
         if first is None:
-            await _refuse(guarded, 413, f"the body is longer than {self._body_bytes} bytes")
+            await _refuse(guarded, f"the body is longer than {self._body_bytes} bytes")
             return
         await self._app(scope, _replaying(first, receive), guarded)
 
-    def _fault(self, headers: dict[str, str], scope: Scope) -> tuple[int, str] | None:
+    def _fault(self, headers: dict[str, str], scope: Scope) -> str | None:
         host = headers.get("host", "")
         if self._hosts is not None and _host_name(host) not in self._hosts:
-            return 400, f"this server is not called {host[:60]!r}; allowed: {', '.join(sorted(self._hosts))}"
+            return f"this server is not called {host[:60]!r}; allowed: {', '.join(sorted(self._hosts))}"
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._body_bytes:
-            return 413, f"the body has {length} bytes, at most {self._body_bytes} are allowed"
+            return f"the body has {length} bytes, at most {self._body_bytes} are allowed"
         origin = headers.get("origin")
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and origin is not None and not self._knows(origin, host):
-            return 400, f"requests from {origin[:60]!r} are not allowed; start the server with --cors {origin[:60]}"
+            return f"requests from {origin[:60]!r} are not allowed; start the server with --cors {origin[:60]}"
         return None
 
     def _knows(self, origin: str, host: str) -> bool:
@@ -119,10 +126,15 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _refuse(send: Send, status: int, text: str) -> None:
+async def _refuse(send: Send, text: str) -> None:
+    """Status 400; the connection is closed, for what is left of the request was not read."""
     body = json.dumps({"message": text}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

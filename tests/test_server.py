@@ -298,7 +298,7 @@ def test_games_beyond_the_limit_are_refused_until_one_is_deleted(tmp_path) -> No
         assert len(client.app.state.service.games._open) == 1
         assert client.get(f"/api/v1/games/{first['id']}").json() == first
         assert client.delete(f"/api/v1/games/{second['id']}").json()["is_deleted"]
-        assert client.get(f"/api/v1/games/{second['id']}").status_code == 404
+        assert client.get(f"/api/v1/games/{second['id']}").status_code == 400
         new_game(client)
 
 
@@ -320,9 +320,11 @@ def test_games_beyond_the_limit_are_refused_until_one_is_deleted(tmp_path) -> No
         ("batch", {"rules": "short", "items": []}, 400, "items"),
         ("batch", {"rules": "short", "items": [{"dice": "64"}] * 257}, 400, "items"),
         ("rollout", {"rules": "short", "dice": "64", "trials": 10**9}, 400, "trials"),
-        ("games/000000000000/roll", {}, 404, "no game"),
+        ("games/000000000000/roll", {}, 400, "no game"),
         ("games/../../etc/roll", {}, 404, "nothing"),
         ("nothing", {}, 404, "nothing"),
+        ("suggest/", {}, 404, "nothing"),
+        ("suggest", {"rules": "short", "dice": "64", "plies": 1, "filters": "١٢"}, 400, "KEEP:WITHIN"),
     ],
 )
 def test_faults_are_json_with_a_message(client, path, body, status, said) -> None:
@@ -338,11 +340,12 @@ def test_a_body_that_is_no_json_is_a_400(client) -> None:
         assert answer.status_code == 400 and answer.json()["message"]
 
 
-def test_a_body_that_is_too_long_is_a_413(client) -> None:
+def test_a_body_that_is_too_long_is_a_400(client) -> None:
     long = b'"' + b"x" * (1024 * 1024) + b'"'
-    assert client.post("/api/v1/suggest", content=long).status_code == 413
+    announced = client.post("/api/v1/suggest", content=long)
+    assert announced.status_code == 400 and "at most" in announced.json()["message"]
     answer = client.post("/api/v1/suggest", content=iter([long[: 2**19]] * 3))
-    assert answer.status_code == 413 and "longer" in answer.json()["message"]
+    assert answer.status_code == 400 and "longer" in answer.json()["message"]
 
 
 def test_every_answer_forbids_what_comes_from_elsewhere(client) -> None:
