@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -192,7 +193,7 @@ def test_a_resignation_is_judged_by_the_net_that_the_server_was_given(client, mo
         asked.append(net.net_name)
         return evaluate(board, rules, net)
 
-    monkeypatch.setattr("agent.suggest.evaluate", worth)
+    monkeypatch.setattr(sys.modules["agent.suggest"], "evaluate", worth)  # the package has a function of that name
     game = post(client, "games", rules="long_classic", players=["you", bot], first=0, seed=1).json()["id"]
     post(client, f"games/{game}/resign", by=0, level="single").raise_for_status()
     answer = post(client, f"games/{game}/bot")
