@@ -103,7 +103,7 @@ def rollout(
     if as_json:
         print_json({"position": place.echo, **answer.to_dict()})
         return
-    show.rollout(answer.result, answer.play_texts, f"{place.echo}  {roll[0]}:{roll[1]}", lang=words)
+    show.rollout(answer, place.echo, lang=words)
 
 
 def openings(
@@ -122,20 +122,23 @@ def openings(
     """First turns, and replies to them, by rollout with 95 % intervals."""
     from agent import show
     from agent.lang import as_lang
-    from agent.openings import plot_openings, roll_out_openings
+    from agent.openings import roll_out_openings
+    from agent.openings_plot import check_plot, plot_openings
     from agent.suggest import as_judge
 
     words = as_lang(lang)
     config = _config(trials, truncate, level, seed)
     judge = as_judge(rules, net)
+    if plot is not None:
+        check_plot(plot)
     note_first_compile()
     table = roll_out_openings(judge, config, plays=plays, has_replies=replies, watch=_count_on_terminal)
-    if plot is not None:
-        plot_openings(table, plot)
     if as_json:
         print_json(table.to_dict())
-        return
-    show.openings(table, lang=words)
+    else:
+        show.openings(table, lang=words)
+    if plot is not None:
+        plot_openings(table, plot, lang=words)
 
 
 def _config(trials: int, truncate: int | None, level: str, seed: int, **rest: Any) -> RolloutConfig:

@@ -116,6 +116,7 @@ def why(
     as_json: JsonOption = False,
 ) -> None:
     """Say whether a play is legal and, if not, which rule it breaks."""
+    from agent import show
     from agent.explain import why as sentence_of
     from agent.lang import as_lang
     from engine.legality import why_illegal
@@ -134,4 +135,4 @@ def why(
         facts = {"rules": str(variant), "position": place.echo, "dice": roll, "play": play}
         print_json({**facts, "is_legal": reason is None, "reason": code, "message": sentence})
         return
-    typer.echo(f"rules {variant}  position {place.echo}  dice {roll[0]}:{roll[1]}\n{sentence}")
+    show.why(variant, place.echo, roll, sentence, lang=words)

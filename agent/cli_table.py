@@ -9,7 +9,7 @@ WIDTH_WITHOUT_TERMINAL = 160  # a file or pipe has no width of its own, and must
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> None:
-    """A table on stdout, coloured where stdout is a terminal.
+    """A table on stdout: coloured where that is a terminal, without trailing blanks where it is not.
 
     Args:
         columns: the headings.
@@ -20,14 +20,15 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, left: 
     from rich.console import Console
     from rich.table import Table
 
-    class PipeConsole(Console):
-        def on_broken_pipe(self) -> None:  # rich would end the program here; `cli_run.run` gives its exit code
-            raise BrokenPipeError
-
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
         table.add_column(column, justify="left" if index < left else "right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    width = None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL
-    PipeConsole(width=width, highlight=False, markup=False, emoji=False).print(table)
+    if sys.stdout.isatty():
+        Console(highlight=False, markup=False, emoji=False).print(table)
+        return
+    console = Console(width=WIDTH_WITHOUT_TERMINAL, highlight=False, markup=False, emoji=False)
+    with console.capture() as drawn:  # rich would end the program itself when the reader of a pipe has gone
+        console.print(table)
+    print("\n".join(line.rstrip() for line in drawn.get().splitlines()))

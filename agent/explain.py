@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent.facts import PlayFacts, play_facts
-from agent.lang import as_lang, reason_text, text
+from agent.lang import as_lang, play_name, reason_text, text
 from engine.legality import why_illegal
 from engine.rules import Rules
 
@@ -65,7 +65,7 @@ def fact_sentences(facts: PlayFacts, lang: str) -> list[str]:
     return [text(key, lang, **data) for key, data in found]
 
 
-def why(board: Any, dice: Any, wanted: Any, rules: Rules, lang: str = "en", *, shown: str = "") -> str:
+def why(board: Any, dice: Any, wanted: Any, rules: Rules, lang: str = "en", *, shown: str | None = None) -> str:
     """Whether a play is legal and, if not, why, in one sentence.
 
     Args:
@@ -74,15 +74,16 @@ def why(board: Any, dice: Any, wanted: Any, rules: Rules, lang: str = "en", *, s
         wanted: an afterstate [2, 26], or moves as pairs (start, end).
         rules: the exact variant.
         lang: `en` or `ru`.
-        shown: the play as the user wrote it.
+        shown: the play as the user wrote it; None where he gave an afterstate.
     Raises:
         PositionError, DiceError: bad input.
         ConfigError: a language that there are no words for.
     """
     reason = why_illegal(board, dice, wanted, rules)
+    play = text("board_word", lang) if shown is None else play_name(shown, lang)
     if reason is None:
-        return text("legal", lang, play=shown)
-    return text("illegal", lang, play=shown, why=reason_text(reason, lang))
+        return text("legal", lang, play=play)
+    return text("illegal", lang, play=play, why=reason_text(reason, lang))
 
 
 def _block(facts: PlayFacts) -> list[tuple[str, dict[str, Any]]]:

@@ -55,6 +55,7 @@ _EN = {
     "home": "koks",
     "bar": "koks with a checker on the bar",
     "pass_word": "pass",
+    "board_word": "this board",
     "off_word": "off",
     "bar_word": "bar",
     "play": "play",
@@ -72,7 +73,14 @@ _EN = {
     "reply_roll": "its roll",
     "heading": "rules {rules}  net {net}  level {level}",
     "heading_position": "position {position}",
+    "heading_roll": "position {position}  roll {roll}",
+    "heading_why": "rules {rules}  position {position}  roll {roll}",
+    "truncated": "cut after {n} {n:turn|turns}",
+    "plain": "luck left in",
     "shown_of": "{shown} of {n} legal {n:play|plays}",
+    "plot_equity": "equity of the player who moved, points (95 % interval)",
+    "plot_replies": "best reply to each roll: equity of the replying player, points; 95 % intervals up to ±{half}",
+    "plot_first": "first turn",
     "stopped_rule": "Stopped by the stop rule after {n} of {asked} trials.",
     "stopped_interrupt": "Interrupted after {n} of {asked} trials.",
     "stopped_watcher": "Stopped after {n} of {asked} trials.",
@@ -126,6 +134,7 @@ _RU = {
     "home": "кокс",
     "bar": "кокс с шашкой за бортом",
     "pass_word": "пропуск",
+    "board_word": "эта расстановка",
     "off_word": "выброс",
     "bar_word": "бар",
     "play": "ход",
@@ -135,7 +144,7 @@ _RU = {
     "roll": "зары",
     "luck": "везение",
     "trials": "партии",
-    "trials_seed": "{n} {n:партия|партии|партий}, seed {seed}",
+    "trials_seed": "{n} {n:партия|партии|партий}, зерно {seed}",
     "rank": "№",
     "best_play": "лучший ход",
     "interval": "95 % интервал",
@@ -143,10 +152,17 @@ _RU = {
     "reply_roll": "его зары",
     "heading": "правила {rules}  сеть {net}  уровень {level}",
     "heading_position": "позиция {position}",
+    "heading_roll": "позиция {position}  зары {roll}",
+    "heading_why": "правила {rules}  позиция {position}  зары {roll}",
+    "truncated": "обрыв после {n} {n:хода|ходов|ходов}",
+    "plain": "без вычета везения",
     "shown_of": "показано {shown} из {n} {n:хода|ходов|ходов} по правилам",
-    "stopped_rule": "Остановлено по правилу остановки: {n} из {asked} партий.",
-    "stopped_interrupt": "Прервано: {n} из {asked} партий.",
-    "stopped_watcher": "Остановлено: {n} из {asked} партий.",
+    "plot_equity": "эквити сделавшего ход, очки (95 % интервал)",
+    "plot_replies": "лучший ответ на каждый бросок: эквити отвечающего, очки; 95 % интервалы до ±{half}",
+    "plot_first": "первый ход",
+    "stopped_rule": "Остановлено по правилу остановки: {n} из {asked} {asked:партии|партий|партий}.",
+    "stopped_interrupt": "Прервано: {n} из {asked} {asked:партии|партий|партий}.",
+    "stopped_watcher": "Остановлено: {n} из {asked} {asked:партии|партий|партий}.",
     "win_column": "победа %",
     "win_gammon_column": "марс+",
     "win_home_column": "кокс+",
@@ -239,6 +255,11 @@ def number(value: float, lang: str, digits: int = 3, *, is_signed: bool = True) 
     if float(shown) == 0.0:
         shown = shown.replace("-", "+")
     return shown.replace(".", ",") if lang == "ru" else shown
+
+
+def play_name(play: str, lang: str) -> str:
+    """A play as sentences and tables write it: as it is, or the word for a pass."""
+    return text("pass_word", lang) if play.strip().lower() in ("", "pass") else play
 
 
 def point_name(point: int, lang: str) -> str:

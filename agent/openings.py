@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from agent.levels import Level
 from agent.ranking import Judge, rank_plays
-from agent.rollout import RolloutConfig, RolloutResult, rollout
+from agent.rollout import RolloutConfig, RolloutResult, _rounded, rollout
 from engine.board import Boards, opponent_view
 from engine.dice import ROLLS
 from engine.errors import ConfigError
 from engine.notation import play_text
 from engine.rules import Rules
 
-_Z95 = 1.959964  # half width of a 95 % interval in standard errors
+Z95 = 1.959964  # half width of a 95 % interval in standard errors
 
 Dice = tuple[int, int]
 
@@ -27,7 +26,7 @@ Dice = tuple[int, int]
 class OpeningLine:
     """A first turn, or a reply to one, with its equity for the player who makes the last of them.
 
-    `low` and `high` bound the 95 % interval; `se` is the standard error over `trials` games.
+    `low` and `high` bound the 95 % interval; `se` is the standard error over `trials` games, not a number for one game.
     """
 
     dice: Dice
@@ -47,9 +46,9 @@ class OpeningLine:
             "play": self.play_text,
             "reply_dice": list(self.reply_dice) if self.reply_dice else None,
             "reply": self.reply_text or None,
-            "equity": round(self.equity, 6),
-            "se": round(self.se, 6),
-            "interval_95": [round(self.low, 6), round(self.high, 6)],
+            "equity": _rounded(self.equity),
+            "se": _rounded(self.se),
+            "interval_95": [_rounded(self.low), _rounded(self.high)],
             "trials": self.trials,
         }
 
@@ -122,35 +121,6 @@ def first_rolls(rules: Rules) -> list[Dice]:
     return [(a, b) for a, b in ROLLS.tolist() if a != b or rules.opening_roll == "fresh"]
 
 
-def plot_openings(table: Openings, path: str | Path) -> None:
-    """Draws the first turns of a table with their 95 % intervals, as PNG or SVG by the name's ending.
-
-    Args:
-        table: what `roll_out_openings` gave.
-        path: the picture's file.
-    Raises:
-        ConfigError: another ending.
-        ModuleNotFoundError: matplotlib, of the extra `report`, is not installed.
-    """
-    target = Path(path)
-    if target.suffix not in (".png", ".svg"):
-        raise ConfigError(f"a plot is written as .png or .svg, got {target.name!r}")
-    from matplotlib.figure import Figure  # the extra `report`; a Figure of its own needs no display
-
-    shown = [line for line in table.lines if line.reply_dice is None][::-1]
-    figure = Figure(figsize=(8, 1.2 + 0.28 * len(shown)), layout="constrained")
-    axes = figure.add_subplot()
-    rows = np.arange(len(shown))
-    equities = [line.equity for line in shown]
-    axes.errorbar(equities, rows, xerr=[_Z95 * line.se for line in shown], fmt="o", color="#0a5fb4", capsize=3)
-    axes.set_yticks(rows, ["{}:{}  {}".format(*line.dice, line.play_text) for line in shown])
-    axes.axvline(0.0, color="#888888", linewidth=0.8)
-    axes.set_xlabel("equity of the player who moved, points (95 % interval)")
-    axes.set_title(f"{table.rules}, net {table.net_name}, {table.config.trials} trials, seed {table.config.seed}")
-    axes.grid(axis="x", alpha=0.3)
-    figure.savefig(target, dpi=120)
-
-
 class _Roller:
     """Rolls out candidates and remembers afterstates that several rolls lead to."""
 
@@ -203,7 +173,7 @@ def _line(
         reply_text=reply_text,
         equity=rolled.equity,
         se=rolled.se,
-        low=rolled.equity - _Z95 * rolled.se,
-        high=rolled.equity + _Z95 * rolled.se,
+        low=rolled.equity - Z95 * rolled.se,
+        high=rolled.equity + Z95 * rolled.se,
         trials=result.trials,
     )

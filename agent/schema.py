@@ -161,8 +161,8 @@ OPENING_LINE = _object(
         "reply_dice": _maybe(_DICE),
         "reply": _maybe(_text("the reply, or null")),
         "equity": _number("mean points"),
-        "se": _number("standard error", 0.0),
-        "interval_95": _list(_number("points"), "bounds of the 95 % interval", 2),
+        "se": _SE,
+        "interval_95": _list(_maybe(_number("points")), "bounds of the 95 % interval; null for a single trial", 2),
         "trials": _whole("trials", 1),
     },
 )

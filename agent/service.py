@@ -203,7 +203,6 @@ def why_answer(ask: WhyAsk) -> Answer:
     if (ask.play is None) == (ask.afterstate is None):
         raise ConfigError("give a play or an afterstate, not both and not neither")
     wanted: Any = parse_moves(ask.play) if ask.play is not None else np.array(ask.afterstate)
-    shown = ask.play if ask.play is not None else "this board"
     reason = why_illegal(position.board, roll, wanted, rules)
     return {
         **_echo(position),
@@ -211,7 +210,7 @@ def why_answer(ask: WhyAsk) -> Answer:
         "dice": list(roll),
         "is_legal": reason is None,
         "reason": None if reason is None else reason_dict(reason, ask.lang),
-        "sentence": why(position.board, roll, wanted, rules, ask.lang, shown=shown),
+        "sentence": why(position.board, roll, wanted, rules, ask.lang, shown=ask.play),
     }
 
 

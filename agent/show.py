@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,13 +10,13 @@ import numpy as np
 from agent.chances import probs_dict
 from agent.cli_table import print_table
 from agent.explain import explain
-from agent.lang import number, text
+from agent.lang import number, play_name, text
 
 if TYPE_CHECKING:
     from agent.answers import Evaluation, Suggestions
     from agent.openings import Openings
     from agent.ranking import Probs
-    from agent.rollout import RolloutResult
+    from agent.rollout import RolledPlays, RolloutConfig
     from engine.rules import Rules
 
 _EXPLAINED = 3  # plays that get sentences
@@ -34,13 +34,12 @@ def suggestions(
         before: the position before the roll, which reasons compare with.
         has_reasons: whether the best plays are explained.
     """
-    dice = f"{answer.dice[0]}:{answer.dice[1]}"
-    _heading(answer.rules, answer.net_name, str(answer.level), f"{position}  {text('roll', lang)} {dice}", lang)
+    _heading(answer.rules, answer.net_name, str(answer.level), position, lang, roll=answer.dice)
     words = [text(key, lang) for key in ("rank", "play", "equity", "equity_loss")]
     rows = [
         [
             str(rank),
-            _play(s.play_text, lang),
+            play_name(s.play_text, lang),
             number(s.equity, lang, 4),
             number(s.equity_loss, lang, 4, is_signed=False),
             *_chances(s.probs, s.rules, lang),
@@ -54,7 +53,7 @@ def suggestions(
     if has_reasons:
         for suggestion in answer[:_EXPLAINED]:
             sentences = explain(suggestion, lang, before=before, best=answer[0])
-            print(f"\n{_play(suggestion.play_text, lang)}\n  " + "\n  ".join(sentences))
+            print(f"\n{play_name(suggestion.play_text, lang)}\n  " + "\n  ".join(sentences))
 
 
 def evaluation(answer: Evaluation, position: str, *, lang: str = "en") -> None:
@@ -70,8 +69,8 @@ def evaluation(answer: Evaluation, position: str, *, lang: str = "en") -> None:
     print_table(columns, [[number(answer.equity, lang, 4), *_chances(answer.probs, answer.rules, lang)]], left=0)
     rows = [
         [
-            "{}:{}".format(*roll.best.dice),
-            _play(roll.best.play_text, lang),
+            _dice(roll.best.dice),
+            play_name(roll.best.play_text, lang),
             number(roll.best.equity, lang, 4),
             number(roll.luck, lang, 4),
         ]
@@ -81,21 +80,21 @@ def evaluation(answer: Evaluation, position: str, *, lang: str = "en") -> None:
         print_table([text(key, lang) for key in ("roll", "best_play", "equity", "luck")], rows, left=2)
 
 
-def rollout(result: RolloutResult, plays: Sequence[str], position: str, *, lang: str = "en") -> None:
+def rollout(answer: RolledPlays, position: str, *, lang: str = "en") -> None:
     """Prints the candidates of a rollout, best first, each figure with its standard error.
 
     Args:
-        result: what `agent.rollout.rollout` gave.
-        plays: the candidates' texts, in the order in which they were given to it.
+        answer: what `agent.rollout.rollout_plays` gave.
         position: the position as it was understood.
         lang: `en` or `ru`.
     """
-    level = f"{result.config.level}, {text('trials_seed', lang, n=result.trials, seed=result.config.seed)}"
-    _heading(result.rules, result.net_name, level, position, lang)
+    result = answer.result
+    settings = _settings(result.config, result.trials, lang)
+    _heading(result.rules, result.net_name, settings, position, lang, roll=answer.dice)
     rows = [
         [
             str(rank),
-            _play(plays[c.index], lang),
+            play_name(answer.play_texts[c.index], lang),
             _with_se(c.equity, c.se, lang),
             _with_se(0.0 - c.loss, c.loss_se, lang) if rank > 1 else "",
             *_chances(c.probs.astype(np.float32), result.rules, lang),
@@ -115,25 +114,56 @@ def openings(table: Openings, *, lang: str = "en") -> None:
         table: what `agent.openings.roll_out_openings` gave.
         lang: `en` or `ru`.
     """
-    level = f"{table.config.level}, {text('trials_seed', lang, n=table.config.trials, seed=table.config.seed)}"
-    _heading(table.rules, table.net_name, level, "start", lang)
+    settings = _settings(table.config, table.config.trials, lang)
+    _heading(table.rules, table.net_name, settings, "start", lang)
     has_replies = any(line.reply_dice for line in table.lines)
     rows = []
     for line in table.lines:
-        reply = ["{}:{}".format(*line.reply_dice), _play(line.reply_text, lang)] if line.reply_dice else ["", ""]
+        reply = [_dice(line.reply_dice), play_name(line.reply_text, lang)] if line.reply_dice else ["", ""]
         figures = [
             number(line.equity, lang, 3),
-            f"{number(line.low, lang, 3)} .. {number(line.high, lang, 3)}",
+            f"{number(line.low, lang, 3)} .. {number(line.high, lang, 3)}" if isfinite(line.se) else "?",
             str(line.trials),
         ]
-        rows.append(["{}:{}".format(*line.dice), line.play_text, *(reply if has_replies else ()), *figures])
+        rows.append([_dice(line.dice), play_name(line.play_text, lang), *(reply if has_replies else ()), *figures])
     keys = ("roll", "play", *(("reply_roll", "reply") if has_replies else ()), "equity", "interval", "trials")
     print_table([text(key, lang) for key in keys], rows, left=4 if has_replies else 2)
 
 
-def _heading(rules: Rules, net: str, level: str, position: str, lang: str) -> None:
+def why(rules: Rules, position: str, roll: tuple[int, int], sentence: str, *, lang: str = "en") -> None:
+    """Prints whether a play is legal and, if not, why.
+
+    Args:
+        rules: the exact variant.
+        position: the position as it was understood.
+        roll: the dice.
+        sentence: what `agent.explain.why` gave.
+        lang: `en` or `ru`.
+    """
+    print(text("heading_why", lang, rules=str(rules), position=position, roll=_dice(roll)))
+    print(sentence)
+
+
+def _heading(
+    rules: Rules, net: str, level: str, position: str, lang: str, *, roll: tuple[int, int] | None = None
+) -> None:
     print(text("heading", lang, rules=str(rules), net=net, level=level))
-    print(text("heading_position", lang, position=position))
+    key = "heading_position" if roll is None else "heading_roll"
+    print(text(key, lang, position=position, roll=_dice(roll) if roll else ""))
+
+
+def _settings(config: RolloutConfig, trials: int, lang: str) -> str:
+    """The level of a rollout with all that its figures depend on besides."""
+    parts = [str(config.level), text("trials_seed", lang, n=trials, seed=config.seed)]
+    if config.truncate is not None:
+        parts.append(text("truncated", lang, n=config.truncate))
+    if not config.variance_reduction:
+        parts.append(text("plain", lang))
+    return ", ".join(parts)
+
+
+def _dice(roll: tuple[int, int]) -> str:
+    return f"{roll[0]}:{roll[1]}"
 
 
 def _chance_names(rules: Rules, lang: str) -> list[str]:
@@ -152,9 +182,6 @@ def _chances(probs: Probs, rules: Rules, lang: str) -> list[str]:
     return [number(100 * p, lang, 1, is_signed=False) for name, p in shares.items() if name != "lose_or_worse"]
 
 
-def _play(play: str, lang: str) -> str:
-    return text("pass_word", lang) if play == "pass" else play
-
-
 def _with_se(value: float, se: float, lang: str) -> str:
-    return f"{number(value, lang, 4)} ±{number(se, lang, 4, is_signed=False)}"
+    shown = number(se, lang, 4, is_signed=False) if isfinite(se) else "?"  # one trial has no standard error
+    return f"{number(value, lang, 4)} ±{shown}"

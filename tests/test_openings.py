@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent.openings import first_rolls, plot_openings, roll_out_openings
+from agent.lang import number
+from agent.openings import first_rolls, roll_out_openings
+from agent.openings_plot import plot_openings
 from agent.rollout import RolloutConfig
 from agent.schema import SCHEMAS
 from engine.errors import ConfigError
@@ -71,12 +74,43 @@ def test_ctrl_c_returns_the_lines_so_far() -> None:
     assert 0 < len(table.lines) < 22
 
 
-@pytest.mark.parametrize("ending", ["png", "svg"])
-def test_a_table_is_drawn_as_a_plot(table, tmp_path: Path, ending: str) -> None:
+def test_a_single_trial_has_no_interval() -> None:
+    config = RolloutConfig(trials=1, truncate=1, variance_reduction=False)
+    answer = roll_out_openings(FakeJudge(get_rules("long_fnr2026")), config, plays=1).to_dict()
+    assert_fits(answer, SCHEMAS["openings"])
+    assert {line["se"] for line in answer["lines"]} == {None}
+
+
+@pytest.mark.parametrize(("ending", "lang"), [("png", "en"), ("svg", "ru")])
+def test_a_table_is_drawn_as_a_plot(table, tmp_path: Path, ending: str, lang: str) -> None:
     pytest.importorskip("matplotlib", reason="plots need the extra `report`")
     path = tmp_path / f"openings.{ending}"
-    plot_openings(table, path)
+    plot_openings(table, path, lang=lang)
     assert path.read_bytes()[:5] in (b"\x89PNG\r", b"<?xml")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_plot_of_first_turns_shows_each_and_one_with_replies_the_best_reply_to_each_roll(
+    table, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    figure = pytest.importorskip("matplotlib.figure", reason="plots need the extra `report`")
+    drawn = []
+
+    class Watched(figure.Figure):
+        def __init__(self, *args, **options) -> None:
+            super().__init__(*args, **options)
+            drawn.append(self)
+
+    monkeypatch.setattr(figure, "Figure", Watched)
+    plot_openings(table, tmp_path / "all.svg")
+    plot_openings(replace(table, lines=tuple(x for x in table.lines if not x.reply_dice)), tmp_path / "firsts.svg")
+    with_replies, without = drawn
+    (firsts,) = without.axes
+    assert len(firsts.get_yticks()) == 22
+    _, grid = with_replies.axes
+    assert (len(grid.get_yticks()), len(grid.get_xticks()), len(grid.texts)) == (21, 21, 21 * 21)
+    best = next(line for line in table.lines if line.reply_dice == (1, 1))
+    assert grid.texts[0].get_text() == number(best.equity, "en", 2)
 
 
 def test_bad_settings_are_refused(table, tmp_path: Path) -> None:
@@ -84,3 +118,5 @@ def test_bad_settings_are_refused(table, tmp_path: Path) -> None:
         roll_out_openings(FakeJudge(get_rules("short")), QUICK, plays=0)
     with pytest.raises(ConfigError, match=r"\.png or \.svg, got 'table.gif'"):
         plot_openings(table, tmp_path / "table.gif")
+    with pytest.raises(ConfigError, match="folder that exists"):
+        plot_openings(table, tmp_path / "none" / "table.svg")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from agent import show
+from agent.explain import why as why_text
 from agent.openings import roll_out_openings
 from agent.rollout import RolloutConfig, rollout_plays
 from agent.suggest import before_roll, evaluate, suggest
@@ -39,13 +42,43 @@ def test_an_evaluation_lists_the_21_rolls(capsys: pytest.CaptureFixture[str], la
     assert all(f" {a}:{b} " in out for a in range(1, 7) for b in range(1, a + 1))
 
 
-@pytest.mark.parametrize(("lang", "words"), [("en", "4 trials, seed 1"), ("ru", "4 партии, seed 1")])
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", "4 trials, seed 1, cut after 1 turn"), ("ru", "4 партии, зерно 1, обрыв после 1 хода")]
+)
 def test_a_rollout_shows_its_errors_and_size(capsys: pytest.CaptureFixture[str], lang: str, words: str) -> None:
     answer = rollout_plays(RULES.start_board(), "33", RULES, FakeJudge(RULES), QUICK)
-    show.rollout(answer.result, answer.play_texts, "start", lang=lang)
+    show.rollout(answer, "start", lang=lang)
     out = capsys.readouterr().out
     assert words in out and out.count("±") == 3  # two equities and one difference
     assert all(play in out for play in answer.play_texts)
+
+
+def test_one_trial_is_shown_without_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    config = RolloutConfig(trials=1, truncate=1, variance_reduction=False)
+    show.rollout(rollout_plays(RULES.start_board(), "33", RULES, FakeJudge(RULES), config), "start")
+    show.openings(roll_out_openings(FakeJudge(RULES), config, plays=1))
+    out = capsys.readouterr().out
+    assert "nan" not in out and "±?" in out and "1 trial, seed 1, cut after 1 turn, luck left in" in out
+
+
+def test_no_line_of_a_table_ends_in_blanks_where_it_is_not_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    show.evaluation(evaluate(RULES.start_board(), RULES, FakeJudge(RULES)), "start")
+    assert [line for line in capsys.readouterr().out.splitlines() if line != line.rstrip()] == []
+
+
+def test_every_word_of_a_russian_answer_is_russian(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is left in Latin letters are the names of rules and nets, the position as it was given, and levels."""
+    judge = FakeJudge(RULES)
+    answer = suggest(RULES.start_board(), "33", RULES, judge)
+    show.suggestions(answer, "start", lang="ru", before=before_roll(answer, judge), has_reasons=True)
+    show.evaluation(evaluate(RULES.start_board(), RULES, judge), "start", lang="ru")
+    show.rollout(rollout_plays(RULES.start_board(), "33", RULES, judge, QUICK), "start", lang="ru")
+    show.openings(roll_out_openings(judge, RolloutConfig(trials=1, truncate=1), plays=1), lang="ru")
+    for moves, shown in ([[(24, 14)], "24/14"], [[], ""], [RULES.start_board(), None]):
+        sentence = why_text(RULES.start_board(), (6, 4), moves, RULES, "ru", shown=shown)
+        show.why(RULES, "start", (6, 4), sentence, lang="ru")
+    latin = set(re.findall("[A-Za-z_]+", capsys.readouterr().out))
+    assert latin == {"long_classic", "fake", "start", "ply"}
 
 
 @pytest.mark.parametrize("has_replies", [False, True])
