@@ -131,7 +131,7 @@ class SocketChannel:
         self._rest = b""
         try:
             self._socket = _connected(address, limit_s)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter for names that no host can have
             raise PlayerError(f"nobody answers at {address!r}: {error}") from error
 
     def send(self, line: str) -> None:

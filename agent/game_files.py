@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agent.matfile import read_match
 from agent.played import PlayedMatch, match_of_records
+from engine.bounded_file import read_bounded
 from engine.errors import RecordError
 from engine.records import RecordWarning, read_record
 from engine.rules import Rules, get_rules
@@ -44,7 +45,6 @@ def read_games(paths: Sequence[str | Path], rules: str | Rules | None = None) ->
 
 def _is_record(path: str | Path) -> bool:
     try:
-        with Path(path).open("rb") as file:
-            return file.read(64).lstrip().startswith(b"{")
+        return read_bounded(path, 64).lstrip().startswith(b"{")
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}") from error

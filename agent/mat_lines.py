@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from engine.bounded_file import read_bounded
 from engine.errors import RecordError
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -98,8 +99,7 @@ def read_bytes(path: str | Path) -> bytes:
         RecordError: it cannot be read, or is larger than `MAX_BYTES`.
     """
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_bounded(path, MAX_BYTES)
     except OSError as error:
         raise RecordError(f"match file {path} cannot be read: {error.strerror}") from error
     if len(data) > MAX_BYTES:

@@ -25,6 +25,7 @@ from safetensors import SafetensorError
 from agent._net_kernels import NetArrays
 from agent.features import COUNT_ROWS, feature_code, feature_count
 from engine.board import BEAROFF, CONTACT, RACE
+from engine.bounded_file import read_bounded
 from engine.errors import NetError
 from engine.rules import GAMES, Rules, get_rules
 from engine.whole_file import write_whole
@@ -219,8 +220,7 @@ def content_checksum(tensors: Mapping[str, Array], metadata: Mapping[str, str]) 
 
 def _read(source: Path) -> bytes:
     try:
-        with source.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+        content = read_bounded(source, MAX_FILE_BYTES)
     except OSError as error:
         raise NetError(f"cannot read net {source}: {error.strerror or error}") from None
     if len(content) > MAX_FILE_BYTES:

@@ -8,6 +8,7 @@ without one are taken too.
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 import zlib
@@ -19,10 +20,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from agent.lockstep import Chunk, GameFault
+from agent.lockstep import FORFEIT_LOST, Chunk, GameFault
 from agent.match_result import MatchResult, joined
+from engine.bounded_file import read_bounded
 from engine.errors import RecordError
-from engine.rules import get_rules
+from engine.rules import Rules, get_rules
 from engine.whole_file import append_whole
 
 FORMAT = "nardy-arena-1"
@@ -63,8 +65,12 @@ class ResultsFile:
         self.path = Path(path)
         self.entries: list[Entry] = []
         self._lock = threading.Lock()
-        if self.path.exists():
-            self._read()
+        try:
+            self._read(read_bounded(self.path, MAX_BYTES))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise RecordError(f"results file {self.path} cannot be read: {error.strerror}") from error
 
     def add(self, entry: Entry) -> None:
         """Append a chunk and flush it to disk."""
@@ -83,16 +89,14 @@ class ResultsFile:
                 return entry
         return None
 
-    def _read(self) -> None:
-        with self.path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+    def _read(self, data: bytes) -> None:
         if len(data) > MAX_BYTES:
             raise RecordError(f"results file {self.path} has more than {MAX_BYTES} bytes; name another file")
         whole = data.rfind(b"\n") + 1
         for number, line in enumerate(data[:whole].splitlines(), start=1):
             try:
                 self.entries.append(_entry(json.loads(line)))
-            except (KeyError, TypeError, ValueError, RecursionError) as error:
+            except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 raise RecordError(
                     f"{self.path} line {number} is no arena result ({error}); name another file"
                 ) from error
@@ -128,10 +132,11 @@ def read_matches(path: str | Path) -> list[MatchResult]:
     Raises:
         RecordError: the file is missing or holds something else.
     """
-    if not Path(path).is_file():
+    file = ResultsFile(path)
+    if not file.entries and not os.path.isfile(path):
         raise RecordError(f"no results file at {path}")
     by_match: dict[MatchKey, list[Entry]] = {}
-    for entry in ResultsFile(path).entries:
+    for entry in file.entries:
         by_match.setdefault(entry.key, []).append(entry)
     return [_match(key, list(_disjoint(entries))) for key, entries in by_match.items()]
 
@@ -186,15 +191,51 @@ def _entry(line: dict[str, Any]) -> Entry:
     stated = line.pop(CHECKSUM, None)
     if stated is not None and stated != _checksum(line):
         raise ValueError("it is damaged: its checksum does not fit")
-    match = dict(line["match"])
-    match["nets"] = tuple(match["nets"])
+    key = _key(line["match"])
     luck = line["luck"]
     chunk = Chunk(
-        first=int(line["first"]),
+        first=_whole(line["first"], "first"),
         points=np.array(line["points"], dtype=np.float64).reshape(-1, 2),
         outcomes=np.array(line["outcomes"], dtype=np.int8).reshape(-1, 2),
         turns=np.array(line["turns"], dtype=np.int32).reshape(-1, 2),
         luck=None if luck is None else np.array(luck, dtype=np.float64).reshape(-1, 2, 2),
         faults=[GameFault(**fault) for fault in line["faults"]],
     )
-    return Entry(key=MatchKey(**match), chunk=chunk, elapsed_s=float(line["elapsed_s"]), info=dict(line["info"]))
+    _check_chunk(chunk, get_rules(key.rules))
+    elapsed_s = float(line["elapsed_s"])
+    if not 0.0 <= elapsed_s < math.inf:
+        raise ValueError(f"elapsed_s must be seconds from 0 on, got {elapsed_s}")
+    return Entry(key=key, chunk=chunk, elapsed_s=elapsed_s, info=dict(line["info"]))
+
+
+def _key(match: dict[str, Any]) -> MatchKey:
+    key = MatchKey(**{**match, "nets": tuple(match["nets"])})
+    texts = (key.a, key.b, key.rules, "" if key.luck is None else key.luck, *key.nets)
+    if len(key.nets) != 2 or not all(isinstance(text, str) for text in texts):
+        raise ValueError("a match names two players, their nets, rules and luck as text")
+    _whole(key.seed, "seed")
+    return key
+
+
+def _check_chunk(chunk: Chunk, rules: Rules) -> None:
+    pairs = len(chunk.points)
+    luck = pairs if chunk.luck is None else len(chunk.luck)
+    if not pairs or not len(chunk.outcomes) == len(chunk.turns) == luck == pairs:
+        raise ValueError("points, outcomes, turns and luck must be of the same pairs, and of at least one")
+    if not np.isfinite(chunk.points).all() or (chunk.luck is not None and not np.isfinite(chunk.luck).all()):
+        raise ValueError("points and luck must be finite")
+    if chunk.outcomes.min() < FORFEIT_LOST or chunk.outcomes.max() >= len(rules.outcomes):
+        raise ValueError(f"outcomes must be {FORFEIT_LOST} to {len(rules.outcomes) - 1}")
+    if chunk.turns.min() < 0:
+        raise ValueError("turns must be numbers from 0 on")
+    for fault in chunk.faults:
+        for name in ("pair", "game", "turn"):
+            _whole(getattr(fault, name), name)
+        if not all(isinstance(text, str) for text in (fault.player, fault.kind, fault.detail)):
+            raise ValueError("a fault names its player, kind and detail as text")
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+        raise ValueError(f"{name} must be a whole number from 0 on, got {str(value)[:40]}")
+    return value

@@ -33,6 +33,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from engine.bounded_file import read_bounded
 from engine.dice import as_dice
 from engine.errors import NardyError, RecordError, RulesError, SessionError
 from engine.events import ENFORCE, EVENTS
@@ -202,8 +203,7 @@ def read_record(path: str | Path) -> Record:
         RecordError: the file cannot be read, is no record, is of another version, or a line is not an event.
     """
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)  # not by its stated size: a device has none
+        data = read_bounded(path, MAX_BYTES)
     except OSError as error:
         raise RecordError(f"record {path} cannot be read: {error.strerror}") from error
     if len(data) > MAX_BYTES:
