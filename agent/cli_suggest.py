@@ -71,7 +71,7 @@ def suggest(
     if svg is not None:
         from agent.svg import suggestions_svg
 
-        write_text(svg, suggestions_svg(answer))
+        write_text(svg, suggestions_svg(answer, lang=words))
     if as_json:
         print_json({"position": place.echo, **answer.to_dict()})
         return

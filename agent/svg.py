@@ -8,11 +8,13 @@ round from the opposite corner; in short nardy he comes towards him: `rules.oppo
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from agent.lang import number, play_name, text
 from engine.board import pip_count
 from engine.errors import ConfigError
 from engine.rules import BAR, HEAD, OFF, Rules
@@ -72,6 +74,7 @@ def board_svg(
     captions: Sequence[str] = (),
     size: int = 700,
     colours: Colours = DEFAULT_COLOURS,
+    lang: str = "en",
 ) -> str:
     """A board as an SVG document.
 
@@ -79,12 +82,13 @@ def board_svg(
         board: int8 [2, 26], row 0 the player on roll, drawn in the light colour and sitting below.
         rules: the variant, which says where the opponent's points are.
         dice: the roll to draw, if any.
-        arrows: checkers' ways to draw over the board; rank 0 is drawn last, on top.
+        arrows: checkers' ways to draw over the board, rank 0 on top; equal ones become one with their number.
         captions: lines under the board, one a rank, each in the colour of its arrows.
         size: width in pixels.
         colours: what to paint with.
+        lang: language of the title, `en` or `ru`.
     Raises:
-        ConfigError: a size outside 100..10000.
+        ConfigError: a size outside 100..10000, or a language that there are no words for.
     """
     if not 100 <= size <= 10_000:
         raise ConfigError(f"size of a picture must be 100 to 10000 pixels, got {size}")
@@ -92,19 +96,20 @@ def board_svg(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" width="{size}" '
         f'height="{round(size * height / WIDTH)}" font-family="DejaVu Sans, Arial, sans-serif" role="img">',
-        f"<title>{escape(_title(board, rules, dice))}</title>",
+        f"<title>{escape(_title(board, rules, dice, lang))}</title>",
         _markers(colours),
         *_table(colours, height),
         *_numbers(colours),
     ]
     stacks = _Stacks(board, rules)
     for row, point, count in stacks.standing():
-        parts += _stack(row, point, count, colours)
+        parts += _discs(row, point, count, colours)
     parts += _trays(board, colours) + _pips(board, colours)
     if dice is not None:
         parts += _dice(dice, colours)
-    for arrow in sorted(arrows, key=lambda a: -a.rank):
-        parts.append(_arrow(arrow, stacks, colours))
+    for arrow, count in sorted(Counter(arrows).items(), key=lambda a: -a[0].rank):
+        parts += _arrow(arrow, count, stacks, colours)
+    parts += [_count(row, point, count, colours) for row, point, count in stacks.standing() if count > 1]
     for rank, caption in enumerate(captions):
         colour = colours.arrows[rank % len(colours.arrows)] if arrows else colours.ink
         y = HEIGHT + 12.0 + 22.0 * rank
@@ -112,15 +117,16 @@ def board_svg(
     return "\n".join([*parts, "</svg>"])
 
 
-def suggestions_svg(suggestions: Suggestions, *, plays: int = 3, size: int = 700) -> str:
+def suggestions_svg(suggestions: Suggestions, *, plays: int = 3, size: int = 700, lang: str = "en") -> str:
     """The board of a list of suggestions with arrows for the best ones and a line about each.
 
     Args:
         suggestions: what `agent.suggest.suggest` gave.
         plays: how many plays get arrows.
         size: width in pixels.
+        lang: `en` or `ru`.
     Raises:
-        ConfigError: a size outside 100..10000.
+        ConfigError: a size outside 100..10000, or a language that there are no words for.
     """
     shown = suggestions[:plays]
     arrows = [arrow for rank, suggestion in enumerate(shown) for arrow in play_arrows(suggestion.steps, rank)]
@@ -129,8 +135,9 @@ def suggestions_svg(suggestions: Suggestions, *, plays: int = 3, size: int = 700
         suggestions.rules,
         dice=suggestions.dice,
         arrows=arrows,
-        captions=[_caption(rank, suggestion) for rank, suggestion in enumerate(shown)],
+        captions=[_caption(rank, suggestion, lang) for rank, suggestion in enumerate(shown)],
         size=size,
+        lang=lang,
     )
 
 
@@ -163,11 +170,13 @@ class _Stacks:
         """Row, point and number of checkers of every stack on the board, the bar included."""
         return [(row, point, n) for row in (0, 1) for point in range(1, BAR + 1) if (n := self._counts[row][point])]
 
-    def tip(self, point: int) -> tuple[float, float]:
+    def outermost(self, point: int) -> tuple[float, float]:
         """Centre of the mover's outermost checker on a point, or of the place where his first one would stand."""
-        if point == OFF:
-            return _tray_centre(0)
         return _place(0, point, max(self._counts[0][point] - 1, 0), self._counts[0][point])
+
+    def free(self, point: int) -> tuple[float, float]:
+        """Centre of the place where the mover's next checker on a point would stand; for one borne off, his tray."""
+        return _tray_centre(0) if point == OFF else _place(0, point, self._counts[0][point], self._counts[0][point] + 1)
 
 
 def _column(point: int) -> float:
@@ -221,16 +230,20 @@ def _numbers(colours: Colours) -> list[str]:
     ]
 
 
-def _stack(row: int, point: int, count: int, colours: Colours) -> list[str]:
-    fill, ink = (colours.mover, colours.opponent) if row == 0 else (colours.opponent, colours.mover)
-    parts = []
-    x, y = 0.0, 0.0
-    for level in range(count):
-        x, y = _place(row, point, level, count)
-        parts.append(_disc(x, y, fill, ink))
-    if count > 1:
-        parts.append(_text(x, y, str(count), ink, size=15))
-    return parts
+def _discs(row: int, point: int, count: int, colours: Colours) -> list[str]:
+    fill, ink = _paints(row, colours)
+    return [_disc(*_place(row, point, level, count), fill, ink) for level in range(count)]
+
+
+def _count(row: int, point: int, count: int, colours: Colours) -> str:
+    """How many checkers a stack has, written on its outermost one; drawn after the arrows that start and end there."""
+    fill, ink = _paints(row, colours)
+    return _text(*_place(row, point, count - 1, count), str(count), ink, size=15, halo=fill)
+
+
+def _paints(row: int, colours: Colours) -> tuple[str, str]:
+    """Colour of a side's checkers, and of what is written on them."""
+    return (colours.mover, colours.opponent) if row == 0 else (colours.opponent, colours.mover)
 
 
 def _disc(x: float, y: float, fill: str, ink: str) -> str:
@@ -239,9 +252,9 @@ def _disc(x: float, y: float, fill: str, ink: str) -> str:
 
 def _trays(board: Boards, colours: Colours) -> list[str]:
     parts = []
-    for row, fill, ink in ((0, colours.mover, colours.opponent), (1, colours.opponent, colours.mover)):
+    for row in (0, 1):
         if count := int(board[row, OFF]):
-            x, y = _tray_centre(row)
+            (x, y), (fill, ink) = _tray_centre(row), _paints(row, colours)
             parts += [_disc(x, y, fill, ink), _text(x, y, str(count), ink, size=15)]
     return parts
 
@@ -258,8 +271,8 @@ def _pips(board: Boards, colours: Colours) -> list[str]:
 def _dice(dice: Sequence[int], colours: Colours) -> list[str]:
     side, parts = 34.0, []
     x = WIDTH - _EDGE - _TRAY - _SIX / 2 * _POINT
-    for number, die in enumerate(dice):
-        left, top = x + (number - 1) * (side + 8) + 4, _HEIGHT / 2 - side / 2
+    for place, die in enumerate(dice):
+        left, top = x + (place - 1) * (side + 8) + 4, _HEIGHT / 2 - side / 2
         parts.append(
             f'<rect x="{left:g}" y="{top:g}" width="{side:g}" height="{side:g}" rx="6" fill="{colours.mover}" '
             f'stroke="{colours.ink}"/>'
@@ -289,9 +302,9 @@ def _markers(colours: Colours) -> str:
     return f"<defs>{''.join(heads)}</defs>"
 
 
-def _arrow(arrow: Arrow, stacks: _Stacks, colours: Colours) -> str:
+def _arrow(arrow: Arrow, count: int, stacks: _Stacks, colours: Colours) -> list[str]:
     rank = arrow.rank % len(colours.arrows)
-    (x1, y1), (x2, y2) = stacks.tip(arrow.start), stacks.tip(arrow.end)
+    (x1, y1), (x2, y2) = stacks.outermost(arrow.start), stacks.free(arrow.end)
     length = math.hypot(x2 - x1, y2 - y1) or 1.0
     # Plays share starts and ends: each rank bends and shifts its own way, so that no arrow hides another.
     bend = (0.18 + 0.08 * rank) * length * (1 if y1 > _HEIGHT / 2 else -1)
@@ -299,29 +312,43 @@ def _arrow(arrow: Arrow, stacks: _Stacks, colours: Colours) -> str:
     cx = (x1 + x2) / 2 + (y2 - y1) / length * bend
     cy = (y1 + y2) / 2 - abs(x2 - x1) / length * bend
     cy = min(max(cy, _EDGE), _HEIGHT - _EDGE)
-    return (
+    path = (
         f'<path d="M{x1 + shift:.1f},{y1:.1f} Q{cx:.1f},{cy:.1f} {x2 + shift:.1f},{y2:.1f}" fill="none" '
         f'stroke="{colours.arrows[rank]}" stroke-width="{5 - min(rank, 2)}" stroke-opacity="0.85" '
         f'stroke-linecap="round" marker-end="url(#head{rank})"/>'
     )
+    if count == 1:
+        return [path]
+    middle = (x1 + 2 * cx + x2) / 4 + shift, (y1 + 2 * cy + y2) / 4  # of the curve
+    return [path, _text(*middle, f"×{count}", colours.arrows[rank], size=17, is_bold=True, halo=colours.field)]
 
 
 def _text(
-    x: float, y: float, content: str, colour: str, *, size: int, anchor: str = "middle", is_bold: bool = False
+    x: float,
+    y: float,
+    content: str,
+    colour: str,
+    *,
+    size: int,
+    anchor: str = "middle",
+    is_bold: bool = False,
+    halo: str = "",
 ) -> str:
     weight = ' font-weight="bold"' if is_bold else ""
+    if halo:  # a rim in another colour keeps the text readable on whatever it crosses
+        weight += f' stroke="{halo}" stroke-width="4" paint-order="stroke"'
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="{size}" text-anchor="{anchor}" '
         f'dominant-baseline="central"{weight}>{escape(content)}</text>'
     )
 
 
-def _caption(rank: int, suggestion: Suggestion) -> str:
-    behind = f"  ({0.0 - round(suggestion.equity_loss, 3):+.3f})" if rank else ""
-    return f"{rank + 1}. {suggestion.play_text}   {suggestion.equity:+.3f}{behind}"
+def _caption(rank: int, suggestion: Suggestion, lang: str) -> str:
+    behind = f"  ({number(0.0 - suggestion.equity_loss, lang)})" if rank else ""
+    return f"{rank + 1}. {play_name(suggestion.play_text, lang)}   {number(suggestion.equity, lang)}{behind}"
 
 
-def _title(board: Boards, rules: Rules, dice: Sequence[int] | None) -> str:
+def _title(board: Boards, rules: Rules, dice: Sequence[int] | None, lang: str) -> str:
     mine, theirs = (int(p) for p in pip_count(board))
-    roll = "" if dice is None else f", dice {dice[0]}-{dice[1]}"
-    return f"{rules}: pips {mine} on roll, {theirs} opponent{roll}"
+    roll = "" if dice is None else f", {text('roll', lang)} {dice[0]}-{dice[1]}"
+    return f"{rules}: {text('picture', lang, mine=mine, theirs=theirs)}{roll}"

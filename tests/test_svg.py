@@ -83,7 +83,7 @@ def test_suggestions_draw_their_best_plays(preset: str) -> None:
     root = ElementTree.fromstring(svg)
     arrows = [p for p in root.iter(f"{SVG}path") if p.get("marker-end")]
     shown = answer[:3]
-    assert len(arrows) == sum(len(play_arrows(s.steps)) for s in shown)
+    assert len(arrows) == sum(len(set(play_arrows(s.steps))) for s in shown)
     assert {a.get("stroke") for a in arrows} == set(DEFAULT_COLOURS.arrows[: len(shown)])
     for s in shown:
         assert s.play_text in svg
@@ -96,6 +96,30 @@ def test_a_checker_that_goes_on_has_one_arrow_and_one_that_hits_on_the_way_two()
     assert play_arrows(hit) == [Arrow(start=24, end=18), Arrow(start=18, end=13)]
     two = [Step(8, 5, 3, False), Step(6, 5, 1, False)]
     assert [(a.start, a.end) for a in play_arrows(two)] == [(8, 5), (6, 5)]
+
+
+def test_checkers_that_go_the_same_way_share_an_arrow_with_their_number() -> None:
+    rules = get_rules("long_classic")
+    steps = [Step(24, 21, 3, False), Step(21, 18, 3, False), Step(24, 21, 3, False), Step(21, 18, 3, False)]
+    arrows = play_arrows(steps)
+    assert arrows == 2 * [Arrow(start=24, end=18)]
+    svg = board_svg(rules.start_board(), rules, arrows=arrows)
+    assert svg.count("marker-end") == 1 and svg.count(">×2<") == 1
+
+
+def test_counts_are_written_over_the_arrows() -> None:
+    rules = get_rules("short")
+    svg = board_svg(rules.start_board(), rules, arrows=[Arrow(start=24, end=13)])
+    assert svg.index("marker-end") < svg.index(">5<", svg.index("<circle"))
+    assert [c for c in ("2", "3", "5") if svg.rindex(f">{c}<") < svg.index("marker-end")] == []
+
+
+def test_captions_and_title_follow_the_language() -> None:
+    rules = get_rules("short")
+    svg = suggestions_svg(suggest(rules.start_board(), (6, 5), rules, FakeJudge(rules)), lang="ru")
+    assert "пипсы 167 на ходу, 167 у соперника, зары 6-5" in svg
+    captions = [t.text for t in ElementTree.fromstring(svg).iter(f"{SVG}text") if t.get("font-size") == "16"]
+    assert sum("," in caption and "." not in caption[2:] for caption in captions) == 3
 
 
 def test_the_best_play_is_drawn_on_top() -> None:
