@@ -6,10 +6,9 @@ neither the number of workers nor on interruptions.
 
 from __future__ import annotations
 
-import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,8 +16,9 @@ from functools import cache
 from importlib import metadata
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from agent.arena_progress import ProgressBar
 from agent.lockstep import Chunk, play_chunk
 from agent.match_result import MatchResult, joined
 from agent.players import Player, make_player
@@ -103,7 +103,7 @@ def play_match(
     luck_name = luck if luck is None or isinstance(luck, str) else luck.net_name
     config = MatchConfig(pairs=pairs, seed=seed, luck=luck_name, workers=workers)
     bound = get_rules(rules)
-    with _both(a, b, bound) as (first, second):
+    with _made(a, bound) as first, _made(b, bound) as second:
         match = _Match(first, second, (a, b), bound, config, _luck_judge(luck, bound), results, keep_plays)
         return match.play(progress or (lambda games: None))
 
@@ -136,7 +136,7 @@ def round_robin(players: Sequence[PlayerLike], pairs: int, luck: str | None = No
     """
     if len(players) < 2:
         raise ConfigError(f"an arena needs two players or more, got {len(players)}")
-    names = [player if isinstance(player, str) else player.name for player in players]
+    names = [_text(player) for player in players]
     for name in names:
         if names.count(name) > 1 and len(players) > 2:
             raise ConfigError(f"player {name!r} is given {names.count(name)} times")
@@ -170,9 +170,14 @@ def run_tournament(
     """
     bound = get_rules(rules)
     file = None if results is None else ResultsFile(results)
+    entrants = _entrants(fixtures, bound)
+    if anchor is not None:
+        anchor = _anchor_name(anchor, entrants)
     matches = []
-    with _progress_bar(sum(2 * f.pairs for f in fixtures), show_progress) as advance:
-        for fixture in fixtures:
+    costs = [2 * f.pairs * (entrants[_text(f.a)].cost + entrants[_text(f.b)].cost) for f in fixtures]
+    with ProgressBar(costs, is_shown=show_progress) as bar:
+        for fixture, cost in zip(fixtures, costs, strict=True):
+            bar.begin(f"{_text(fixture.a)} : {_text(fixture.b)}", cost / (2 * fixture.pairs))
             matches.append(
                 play_match(
                     fixture.a,
@@ -183,11 +188,51 @@ def run_tournament(
                     luck=fixture.luck,
                     workers=workers,
                     results=file,
-                    progress=advance,
+                    progress=bar.advance,
                     keep_plays=keep_plays,
                 )
             )
     return Tournament(rules=bound, seed=seed, matches=tuple(matches), ratings=rate(matches, anchor=anchor))
+
+
+class _Entrant(NamedTuple):
+    """What is known of a player before a tournament: its name, and what its games cost beside the net alone."""
+
+    name: str
+    cost: float
+
+
+def _entrants(fixtures: Sequence[Fixture], rules: Rules) -> dict[str, _Entrant]:
+    """Every player by text, each made once, so that a wrong one is found before the first game.
+
+    Raises:
+        ConfigError: more than two players, and two texts mean the same one.
+    """
+    found: dict[str, _Entrant] = {}
+    for given in (player for fixture in fixtures for player in (fixture.a, fixture.b)):
+        if _text(given) not in found:
+            with _made(given, rules) as player:
+                found[_text(given)] = _Entrant(player.name, float(getattr(player, "cost", 1.0)))
+    for luck in {fixture.luck for fixture in fixtures}:
+        _luck_judge(luck, rules)
+    texts: dict[str, str] = {}
+    for text, entrant in found.items():
+        if entrant.name in texts and len(found) > 2:
+            raise ConfigError(f"{texts[entrant.name]!r} and {text!r} are one player, {entrant.name}; give it once")
+        texts[entrant.name] = text
+    return found
+
+
+def _anchor_name(anchor: str, entrants: Mapping[str, _Entrant]) -> str:
+    names = [entrant.name for entrant in entrants.values()]
+    name = entrants[anchor].name if anchor in entrants else anchor
+    if name not in names:
+        raise ConfigError(f"the anchor {anchor!r} is not among the players: {', '.join(names)}")
+    return name
+
+
+def _text(player: PlayerLike) -> str:
+    return player if isinstance(player, str) else player.name
 
 
 def stored_tournament(path: str | Path, rules: str | Rules | None = None, *, anchor: str | None = None) -> Tournament:
@@ -309,21 +354,16 @@ def _luck_judge(luck: str | Judge | None, rules: Rules) -> Judge | None:
 
 
 @contextmanager
-def _both(a: PlayerLike, b: PlayerLike, rules: Rules) -> Iterator[tuple[Player, Player]]:
-    if rules.last_turn != "none":
-        raise ConfigError(f"the arena plays rules with last_turn=none, got {rules}; a session plays the others")
-    made = []
+def _made(given: PlayerLike, rules: Rules) -> Iterator[Player]:
+    """A player, ended afterwards if it was made here. Raises ConfigError for one bound to other rules."""
+    player = make_player(given, rules) if isinstance(given, str) else given
     try:
-        for given in (a, b):
-            player = make_player(given, rules) if isinstance(given, str) else given
-            made.append(player)
-            if player.rules != rules:
-                raise ConfigError(f"player {player.name} is bound to {player.rules}, the match is {rules}")
-        yield made[0], made[1]
+        if player.rules != rules:
+            raise ConfigError(f"player {player.name} is bound to {player.rules}, the match is {rules}")
+        yield player
     finally:
-        for player, given in zip(made, (a, b), strict=False):
-            if isinstance(given, str) and hasattr(player, "close"):
-                player.close()
+        if isinstance(given, str) and hasattr(player, "close"):
+            player.close()
 
 
 def _spans(pairs: int, size: int) -> Iterator[tuple[int, int]]:
@@ -353,14 +393,3 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:  # run from a checkout that is not installed
             found[name] = "not installed"
     return found
-
-
-@contextmanager
-def _progress_bar(total: int, is_shown: bool) -> Iterator[Progress]:
-    if not is_shown:
-        yield lambda games: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, unit=" games", smoothing=0.1, disable=None if os.environ.get("CI") else False) as bar:
-        yield lambda games: bar.update(games)

@@ -12,14 +12,16 @@ from agent.matfile import write_match
 from agent.played import PlayedGame, PlayedMatch, game_of_plays
 from engine.errors import ConfigError
 from engine.events import GameResult
-from engine.rules import OUTCOME_LEVELS
+from engine.rules import OUTCOME_LEVELS, Rules
 
 MAX_EXPORTED = 20_000  # games of one match whose plays are kept in memory
 GAMES_A_FILE = 200
 
 
-def check_export(games: int) -> None:
-    """Whether so many games of a match may be kept for a file. Raises ConfigError where they are too many."""
+def check_export(games: int, rules: Rules) -> None:
+    """Whether so many games of a match can be kept for a file. Raises ConfigError where they cannot."""
+    if rules.last_turn != "none":
+        raise ConfigError(f"a .mat file cannot hold games with last_turn={rules.last_turn}")
     if games > MAX_EXPORTED:
         raise ConfigError(f"at most {MAX_EXPORTED} games of a match are written as .mat, got {games}")
 

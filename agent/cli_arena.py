@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,8 @@ from agent.cli_options import JsonOption, NetOption, RulesOption, SeedOption, no
 from agent.cli_table import print_table
 
 if TYPE_CHECKING:
-    from agent.arena import Tournament
+    from agent.arena import Fixture, Tournament
+    from engine.rules import Rules
 
 
 def mount(app: typer.Typer) -> None:
@@ -47,27 +48,45 @@ def arena(
     as_json: JsonOption = False,
 ) -> None:
     """Let players meet over paired dice: points per game, win rate and ratings, with their errors."""
-    from agent.arena import pairs_of_games, round_robin, run_tournament
+    from agent.arena import pairs_of_games, round_robin
+    from engine.rules import get_rules
 
     fixtures = round_robin(players, pairs_of_games(games), luck)
+    bound = get_rules(rules)
     if export_mat is not None:
         from agent.arena_games import check_export
 
-        check_export(games)
-    note_first_compile()
-    tournament = run_tournament(
-        fixtures,
-        rules,
-        seed,
-        workers=workers,
-        results=results,
-        show_progress=sys.stderr.isatty(),
-        anchor=anchor,
-        keep_plays=export_mat is not None,
-    )
+        check_export(games, bound)
+    settings: dict[str, Any] = {"workers": workers, "results": results, "anchor": anchor}
+    settings["keep_plays"] = export_mat is not None
+    tournament = played(fixtures, bound, seed, report=report, **settings)
     show_tournament(tournament, as_json=as_json, report=report, command=command_line())
     if export_mat is not None:
         _export(tournament, export_mat)
+
+
+def played(
+    fixtures: Sequence[Fixture], rules: Rules, seed: int, *, results: Path | None, report: Path | None, **settings: Any
+) -> Tournament:
+    """The tournament, with a bar on a terminal; what would stop its report is found before the first game.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, after saying how to go on.
+    """
+    from agent.arena import run_tournament
+
+    if report is not None:
+        from agent.report import check_report
+
+        check_report(report)
+    note_first_compile()
+    is_shown = sys.stderr.isatty()
+    try:
+        return run_tournament(fixtures, rules, seed, results=results, show_progress=is_shown, **settings)
+    except KeyboardInterrupt:
+        kept = f"what is finished is kept in {results}, and" if results else "with --results FILE"
+        print(f"nardy: stopped; {kept} the same command goes on from there", file=sys.stderr)
+        raise
 
 
 def show_tournament(tournament: Tournament, *, as_json: bool, report: Path | None, command: str) -> None:
@@ -79,8 +98,12 @@ def show_tournament(tournament: Tournament, *, as_json: bool, report: Path | Non
     if as_json:
         print_json(_tournament_dict(tournament))
         return
+    from agent.outside import FORFEIT_RULE
+
     for match in tournament.matches:
         typer.echo(match.summary() + "\n")
+    if any(match.faults for match in tournament.matches):
+        typer.echo(FORFEIT_RULE + "\n")
     _print_nets(tournament)
     if len(tournament.matches) > 1:
         _print_ratings(tournament)

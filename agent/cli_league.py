@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from agent.cli_arena import command_line, show_tournament
+from agent.cli_arena import command_line, played, show_tournament
 from agent.cli_options import JsonOption, NetOption, RulesOption, SeedOption, note_first_compile
 
 
@@ -54,16 +54,12 @@ def ladder(
     as_json: JsonOption = False,
 ) -> None:
     """Let the fixed players and every shipped net at each depth meet, and rate them."""
-    from agent.arena import run_tournament
     from agent.ladder import ladder_config, ladder_fixtures
     from engine.rules import get_rules
 
-    note_first_compile()
     bound = get_rules(rules)
     fixtures = ladder_fixtures(bound, ladder_config(plies, share))
-    tournament = run_tournament(
-        fixtures, bound, seed, workers=workers, results=results, show_progress=sys.stderr.isatty(), anchor=anchor
-    )
+    tournament = played(fixtures, bound, seed, report=report, workers=workers, results=results, anchor=anchor)
     show_tournament(tournament, as_json=as_json, report=report, command=command_line())
 
 

@@ -1,4 +1,7 @@
-"""A chunk of paired games played in lockstep: one call a player a turn for all games at once."""
+"""A chunk of paired games played in lockstep: one call a player a turn for all games at once.
+
+The extra turn that `last_turn=second_player` gives is played for the second player, for the fewest points lost.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from agent.last_turn import extra_turn
 from agent.outside import Fault, answers_of
 from agent.pair_dice import Keys, pair_keys, turn_dice
 from agent.players import Dice, Player
 from agent.ranking import Judge
 from engine.board import Boards, opponent_view
 from engine.outcome import UNFINISHED, outcome_class
-from engine.rules import Rules
+from engine.rules import CHECKERS, OFF, Rules
 
 DRAW = -1  # outcome codes beside the classes of `rules.outcomes`
 FORFEIT_WON = -2  # the other player failed
@@ -98,6 +102,8 @@ def play_chunk(
                 luck[rows] += _luck_of(judge, boards, thrown) * (1 - 2 * seat)
             chosen, faults = answers_of(player, boards, thrown, streams[seat])
             games.play(rows, thrown, chosen, faults, seat, turn, player.name, first)
+            if turn % 2 == 0 and a.rules.last_turn == "second_player":
+                games.play_extra_turns(rows, dice(games.keys, turn + 1, a.rules), 1 - seat, turn + 1)
         games.active = games.active[games.outcomes[games.active] == UNPLAYED]
     return games.chunk(first, luck if judge is not None else None)
 
@@ -137,16 +143,33 @@ class _Games:
         first: int,
     ) -> None:
         """Make the chosen plays of one player (seat 0 is A) and note games that ended."""
+        self._note(rows, chosen, seat, turn)
+        for row, fault in faults.items():
+            game = int(rows[row])
+            self.outcomes[game] = FORFEIT_WON if seat else FORFEIT_LOST
+            self.faults.append(GameFault(first + game // 2, game % 2, turn, name, fault.kind, fault.detail))
+        self._keep(rows, dice, chosen, faults)
+
+    def play_extra_turns(self, rows: npt.NDArray[np.int64], rolls: Dice, seat: int, turn: int) -> None:
+        """The turn that the second player still has in those games whose first player has just finished."""
+        ended = rows[self.outcomes[rows] >= 0]
+        if not ended.size:
+            return
+        dice = rolls[ended // 2]
+        chosen = extra_turn(self.boards[ended], dice, self.rules)
+        self._note(ended, chosen, seat, turn)
+        self.outcomes[ended[chosen[:, 0, OFF] == CHECKERS]] = DRAW  # both have finished
+        self._keep(ended, dice, chosen, {})
+
+    def _note(self, rows: npt.NDArray[np.int64], chosen: Boards, seat: int, turn: int) -> None:
         self.turns[rows] = turn + 1
         outcome = outcome_class(chosen, self.rules)
         levels = self.rules.game.levels
         for_a = (outcome + levels * seat) % (2 * levels)  # wins and losses change places for B
         self.outcomes[rows] = np.where(outcome == UNFINISHED, UNPLAYED, for_a)
         self.boards[rows] = opponent_view(chosen)
-        for row, fault in faults.items():
-            game = int(rows[row])
-            self.outcomes[game] = FORFEIT_WON if seat else FORFEIT_LOST
-            self.faults.append(GameFault(first + game // 2, game % 2, turn, name, fault.kind, fault.detail))
+
+    def _keep(self, rows: npt.NDArray[np.int64], dice: Dice, chosen: Boards, faults: dict[int, Fault]) -> None:
         if self.plays is not None:
             for row, game in enumerate(rows):
                 if row not in faults:

@@ -15,6 +15,7 @@ from engine.errors import RecordError
 from engine.rules import Rules, get_rules
 
 Z95 = 1.959964
+MAX_DETAIL = 160  # of a fault, in a summary
 
 
 class Mean(NamedTuple):
@@ -29,7 +30,7 @@ class Mean(NamedTuple):
         return self.value - Z95 * self.se, self.value + Z95 * self.se
 
     def __str__(self) -> str:
-        return f"{self.value:+.4f} +- {self.se:.4f}"
+        return f"{self.value:+.4f} +- {self.se:.4f}" if math.isfinite(self.se) else f"{self.value:+.4f}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -204,20 +205,19 @@ class MatchResult:
     def summary(self) -> str:
         """The result in a few lines for a terminal."""
         low, high = self.ppg_mean.interval
+        interval = f"95 % [{low:+.4f}, {high:+.4f}]" if self.pairs > 1 else "one pair has no standard error"
+        count = "1 pair" if self.pairs == 1 else f"{self.pairs} pairs"
         lines = [
-            f"{self.a} against {self.b}, {self.rules}, {self.games} games in {self.pairs} pairs, seed {self.seed}",
-            f"ppg       {self.ppg_mean}   95 % [{low:+.4f}, {high:+.4f}]",
-            f"win rate  {100 * self.win_rate:.2f} % +- {100 * self.win_rate_mean.se:.2f} %",
+            f"{self.a} against {self.b}, {self.rules}, {self.games} games in {count}, seed {self.seed}",
+            f"ppg       {self.ppg_mean}   {interval}",
+            f"win rate  {_percent(self.win_rate_mean)}",
         ]
         if self.adjusted_ppg is not None and self.adjusted_win_rate is not None:
-            share = self.adjusted_win_rate
-            lines.append(
-                f"less luck {self.adjusted_ppg}   win rate {100 * share.value:.2f} % +- {100 * share.se:.2f} %"
-            )
+            lines.append(f"less luck {self.adjusted_ppg}   win rate {_percent(self.adjusted_win_rate)}")
         lines.append("outcomes  " + ", ".join(f"{name} {n}" for name, n in self.outcome_counts.items()))
         decided = "no difference seen" if self.games_to_decide is None else f"{self.games_to_decide} games would decide"
         lines.append(f"{self.turns_per_game:.1f} turns a game, {self.games_per_s:.1f} games/s a worker, {decided}")
-        lines += [f"forfeited by {name}: {count}" for name, count in fault_counts(self.faults).items()]
+        lines += [f"forfeited by {name}: {n}, first: {first}" for name, n, first in fault_counts(self.faults)]
         return "\n".join(lines)
 
 
@@ -229,13 +229,22 @@ def mean_of(values: npt.NDArray[np.float64]) -> Mean:
     return Mean(float(values.mean()), float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan)
 
 
-def fault_counts(faults: Sequence[GameFault]) -> dict[str, int]:
-    """Number of forfeited games by player and kind, such as `cmd:./bot (timeout)`."""
-    counts: dict[str, int] = {}
+class FaultCount(NamedTuple):
+    """Forfeited games of one player by one kind of fault: `cmd:./bot (timeout)`, how many, and the first detail."""
+
+    name: str
+    games: int
+    first: str
+
+
+def fault_counts(faults: Sequence[GameFault]) -> list[FaultCount]:
+    """Forfeited games by player and kind, in the order in which each was first seen."""
+    found: dict[str, FaultCount] = {}
     for fault in faults:
-        key = f"{fault.player} ({fault.kind})"
-        counts[key] = counts.get(key, 0) + 1
-    return counts
+        name = f"{fault.player} ({fault.kind})"
+        known = found.get(name, FaultCount(name, 0, fault.detail[:MAX_DETAIL]))
+        found[name] = known._replace(games=known.games + 1)
+    return list(found.values())
 
 
 def joined(
@@ -259,6 +268,11 @@ def joined(
         elapsed_s=elapsed_s,
         info=info,
     )
+
+
+def _percent(mean: Mean) -> str:
+    shown = f"{100 * mean.value:.2f} %"
+    return f"{shown} +- {100 * mean.se:.2f} %" if math.isfinite(mean.se) else shown
 
 
 def _finite(value: float) -> float | None:

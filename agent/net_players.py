@@ -18,7 +18,8 @@ from engine.board import Boards
 from engine.errors import ConfigError, PlayerError
 from engine.rules import Rules
 
-PAIRS_PER_CHUNK = (250, 16, 2, 1)  # by plies: enough games to fill a kernel, few enough to share out and to resume
+PAIRS_PER_CHUNK = (250, 16, 1, 1)  # by plies: enough games to fill a kernel, few enough to share out and to resume
+COSTS = (1.0, 120.0, 3000.0, 60_000.0)  # by plies, measured in long nardy
 
 _NET_TEXT = re.compile(r"(?P<path>.*?)(?:@(?P<level>[\w:-]+))?", re.ASCII | re.DOTALL)
 
@@ -62,7 +63,7 @@ def net_player(argument: str, rules: Rules) -> NetPlayer:
 def _net_file(path: str) -> Path:
     """The file of a net: the path itself, or else the shipped net of that name."""
     named = [folder / f"{path}.safetensors" for folder in (NETS_FOLDER, NETS_FOLDER / "ladder")]
-    if not Path(path).exists() and re.fullmatch(r"[\w.-]+", path, re.ASCII):
+    if re.fullmatch(r"[\w.-]{1,100}", path, re.ASCII) and not Path(path).exists():
         return next((file for file in named if file.is_file()), Path(path))
     return Path(path)
 
@@ -88,4 +89,5 @@ def player_of(judge: Judge, level: Level, *, shown: str | None = None, path: Pat
         judge=judge,
         level=level,
         pairs_per_chunk=PAIRS_PER_CHUNK[level.plies],
+        cost=COSTS[level.plies],
     )

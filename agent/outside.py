@@ -43,6 +43,7 @@ class OutsidePlayer(BasePlayer):
 
     is_trusted: ClassVar[bool] = False
     pairs_per_chunk: int = 16
+    cost: float = 50.0
 
     def ask(self, boards: Boards, dice: Dice, rng: np.random.Generator) -> Answers:
         """Answers for boards that each have a choice: int8 [N, 2, 26] and the faults by row."""

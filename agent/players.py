@@ -50,6 +50,7 @@ class BasePlayer:
     is_thread_safe: ClassVar[bool] = True  # False: parallel work needs one process each
     is_trusted: ClassVar[bool] = True  # False: answers are checked for legality (see agent/outside.py)
     pairs_per_chunk: int = 64
+    cost: float = 1.0  # time of its turns beside those of the net alone, roughly: for the time left only
 
     def close(self) -> None:
         """Give back what the player holds; nothing for most."""

@@ -12,6 +12,7 @@ from typing import Any
 from agent.arena import Tournament, versions
 from agent.match_result import MatchResult, Mean, fault_counts
 from agent.outside import FORFEIT_RULE
+from engine.errors import ConfigError
 from engine.whole_file import write_whole
 
 _STYLE = """
@@ -27,6 +28,21 @@ th { font-weight: 600; } .even { opacity: .45; } .sure { font-weight: 700; }
 figure { margin: 1rem 0; background: #fff; border-radius: 6px; padding: .5rem; }
 figure svg { width: 100%; height: auto; }
 """
+
+
+def check_report(path: str | Path) -> None:
+    """Whether a report can be written there and drawn, to be asked before hours of play.
+
+    Raises:
+        ConfigError: its folder does not exist, or it is a folder.
+        ModuleNotFoundError: matplotlib is not installed (extra `report`).
+    """
+    import matplotlib  # noqa: F401
+
+    if not Path(path).parent.is_dir():
+        raise ConfigError(f"the folder of the report {path} does not exist")
+    if Path(path).is_dir():
+        raise ConfigError(f"the report {path} is a folder; name a file")
 
 
 def write_report(tournament: Tournament, path: str | Path, *, command: str | None = None) -> None:
@@ -159,8 +175,7 @@ def _forfeits(matches: Sequence[MatchResult]) -> str:
     counts = fault_counts([fault for match in matches for fault in match.faults])
     if not counts:
         return ""
-    first = {f"{f.player} ({f.kind})": f.detail for match in reversed(matches) for f in reversed(match.faults)}
-    rows = [[escape(name), str(count), escape(first[name][:120])] for name, count in counts.items()]
+    rows = [[escape(name), str(games), escape(first)] for name, games, first in counts]
     return f"<h2>Forfeited games</h2><p>{escape(FORFEIT_RULE)}</p>" + _table(["player", "games", "the first"], rows)
 
 

@@ -27,6 +27,7 @@ class RolloutPlayer(BasePlayer):
     judge: Judge
     config: RolloutConfig
     pairs_per_chunk: int = 1
+    cost: float = 3000.0
 
     def choose(self, boards: Boards, dice: Dice, rng: np.random.Generator) -> Boards:
         """The afterstate with the best rollout of each board."""

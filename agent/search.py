@@ -46,8 +46,10 @@ def plies_probs(judge: Judge, afterstates: Boards, plies: int, *, threads: int |
     for start in range(0, len(live), BOARDS_A_PASS):
         some = live[start : start + BOARDS_A_PASS]
         replies, _ = best_replies(judge, opponent_view(afterstates[some]), threads=threads)
-        values = plies_probs(judge, replies.reshape(-1, 2, SLOTS), plies - 1, threads=threads)
-        by_roll = values.reshape(len(some), len(ROLLS), -1)
+        # Rolls that force the same reply, or none, lead to one board: 8 % of them in long nardy, 27 % in short.
+        distinct, place = np.unique(replies.reshape(-1, 2 * SLOTS), axis=0, return_inverse=True)
+        values = plies_probs(judge, distinct.reshape(-1, 2, SLOTS), plies - 1, threads=threads)
+        by_roll = values[place].reshape(len(some), len(ROLLS), -1)
         result[some] = opponent_probs(mean_over_rolls(by_roll))
     return result
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from agent.last_turn import extra_turn
 from agent.luck import probs_luck, roll_index
 from agent.ranking import Judge, choose_plays
 from agent.search import best_replies
 from engine.board import Boards, opponent_view
-from engine.movegen import afterstates_of
 from engine.outcome import UNFINISHED, is_finished, outcome_class
-from engine.rules import BAR, CHECKERS, OFF, Rules
+from engine.rules import Rules
 
 if TYPE_CHECKING:
     from agent.rollout import RolloutConfig
@@ -128,7 +128,7 @@ def _final_probs(trials: Trials, after: Boards, turn: int, next_rolls: Dice) -> 
     rules = trials.rules
     finisher_is_first = trials.mover_is_first == bool(turn % 2)
     if rules.last_turn == "second_player" and finisher_is_first:
-        after = opponent_view(_extra_turn(opponent_view(after), next_rolls, rules))
+        after = opponent_view(extra_turn(opponent_view(after), next_rolls, rules))
     outcome = outcome_class(after, rules)
     probs = np.zeros((len(after), len(rules.outcomes)))
     ended = np.flatnonzero(outcome != UNFINISHED)  # both finished: a draw, worth nothing, of no class
@@ -137,20 +137,3 @@ def _final_probs(trials: Trials, after: Boards, turn: int, next_rolls: Dice) -> 
     if going.size:
         probs[going] = trials.judge.outcome_probs(after[going], threads=trials.threads)
     return probs
-
-
-def _extra_turn(boards: Boards, rolls: Dice, rules: Rules) -> Boards:
-    """The second player's last turn (RULES.md section 7), played for the fewest points lost: a draw if he can.
-
-    Args:
-        boards: int8 [n, 2, 26], row 0 the player to move, row 1 the one who has finished.
-    """
-    ghosts = boards.copy()  # a finished opponent stands nowhere; one checker on his bar keeps the board unfinished
-    ghosts[:, 1] = 0
-    ghosts[:, 1, OFF], ghosts[:, 1, BAR] = CHECKERS - 1, 1
-    plays, offsets = afterstates_of(ghosts, rolls, rules, threads=1)
-    plays[:, 1] = np.repeat(boards[:, 1], np.diff(offsets), axis=0)
-    outcome = outcome_class(plays, rules)
-    points = np.where(outcome == UNFINISHED, 0.0, rules.points[outcome])
-    owner = np.repeat(np.arange(len(boards)), np.diff(offsets))
-    return plays[np.lexsort((-points, owner))[offsets[:-1]]]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from agent import arena
 from agent.arena import pairs_of_games, play_match, round_robin, run_tournament
 from agent.evaluator import Evaluator
 from agent.levels import Level
-from agent.lockstep import FORFEIT_LOST, FORFEIT_WON, play_chunk
+from agent.lockstep import DRAW, FORFEIT_LOST, FORFEIT_WON, play_chunk
 from agent.match_result import MatchResult, mean_of
 from agent.net_players import player_of
 from agent.outside import CallablePlayer
@@ -25,9 +28,11 @@ from engine.errors import ConfigError, PlayerError, RecordError
 from engine.movegen import legal_afterstates
 from engine.outcome import UNFINISHED, outcome_class
 from engine.rules import RULES, get_rules
+from engine.session import Session
 from fake_judge import FakeJudge
 from small_net import small_net
 
+ROOT = Path(__file__).resolve().parent.parent
 PRESETS = ["short", "short_backgammon", "long_classic", "long_common", "long_fnr2026"]
 
 
@@ -226,6 +231,7 @@ def test_a_match_of_one_pair_has_no_error_and_json_says_null():
     match = play_match("heuristic", "pips", "short", pairs=1, seed=1)
     assert np.isnan(match.se) and match.to_dict()["se"] is None
     json.dumps(match.to_dict(), allow_nan=False)
+    assert "nan" not in match.summary() and "1 pair," in match.summary()
 
 
 def test_a_result_survives_json_and_says_what_was_played():
@@ -305,7 +311,7 @@ def test_a_failing_player_forfeits_only_those_games_by_a_gammon(how):
     assert (match.points[lost] == -2.0).all()
     assert {fault.kind for fault in match.faults} == {how} and match.faults[0].player == "troubled"
     assert match.outcome_counts["forfeit_lost"] == lost.sum()
-    assert f"forfeited by troubled ({how}): {lost.sum()}" in match.summary()
+    assert f"forfeited by troubled ({how}): {lost.sum()}, first: {match.faults[0].detail[:20]}" in match.summary()
 
 
 def test_a_fault_of_the_second_player_is_a_win_of_the_first():
@@ -362,6 +368,24 @@ def test_a_torn_last_line_is_dropped_and_overwritten(tmp_path):
     reopened = ResultsFile(path)
     play_match("pips", "random", "short", pairs=10, seed=2, results=reopened)
     assert path.read_bytes().startswith(whole) and len(read_matches(path)) == 2
+
+
+ADD_LINES = """
+import sys
+from agent.arena import play_match
+from agent.results_file import ResultsFile
+play_match("pips", "random", "short", pairs=60, seed=int(sys.argv[2]), results=ResultsFile(sys.argv[1]))
+"""
+
+
+def test_several_tournaments_may_add_to_one_file_at_once(tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_bytes(b'{"torn": ')
+    code = "from agent import arena; arena._chunk_pairs = lambda player: 1\n" + ADD_LINES
+    running = [subprocess.Popen([sys.executable, "-c", code, path, str(seed)], cwd=ROOT) for seed in (1, 2)]
+    assert [process.wait(timeout=120) for process in running] == [0, 0]
+    assert sorted(match.pairs for match in read_matches(path)) == [60, 60]
+    assert len(path.read_bytes().splitlines()) == 120 and b"torn" not in path.read_bytes()
 
 
 def test_other_seeds_rules_and_longer_matches_are_played_afresh(tmp_path):
@@ -430,8 +454,8 @@ def test_a_file_of_something_else_is_refused_with_its_line(tmp_path):
             "plays are not kept in a results file; leave out one of results and keep_plays",
         ),
         (
-            lambda: play_match("pips", "pips", "short(last_turn=second_player)", pairs=1),
-            "the arena plays rules with last_turn=none, got short",
+            lambda: run_tournament(round_robin(["pips", " pips", "random"], 1), "short"),
+            "'pips' and ' pips' are one player, pips; give it once",
         ),
         (
             lambda: play_match(make_player("pips", "long"), "pips", "short", pairs=1),
@@ -449,6 +473,50 @@ def test_bad_input_says_what_was_given_and_what_is_allowed(call, message):
     assert "\n" not in str(error.value)
 
 
-def test_an_unknown_player_ends_a_tournament_before_it_starts():
-    with pytest.raises(PlayerError, match="unknown player 'nobody'"):
-        play_match("pips", "nobody", get_rules("short"), pairs=1)
+@pytest.mark.parametrize(
+    ("players", "options", "message"),
+    [
+        (["pips", "random", "nobody"], {}, "unknown player 'nobody'"),
+        (["pips", "random", "heuristic"], {"anchor": "net"}, "the anchor 'net' is not among the players"),
+    ],
+)
+def test_a_wrong_player_or_anchor_ends_a_tournament_before_its_first_game(players, options, message, monkeypatch):
+    monkeypatch.setattr(arena, "play_chunk", lambda *a, **o: pytest.fail("a game was played"))
+    with pytest.raises((PlayerError, ConfigError), match=message):
+        run_tournament(round_robin(players, 1), "short", **options)
+
+
+def test_an_anchor_may_be_named_as_the_player_was_given():
+    result = run_tournament(round_robin([" pips", "random"], 2), "short", anchor=" pips")
+    assert result.ratings.anchor == "pips"
+
+
+# the extra turn of last_turn
+
+
+def test_the_second_player_has_a_turn_after_the_first_has_finished_and_may_draw():
+    rules = get_rules("long_classic(last_turn=second_player)")
+    match = play_match("pips", "pips", rules, pairs=150, seed=2, keep_plays=True)
+    plain = play_match("pips", "pips", "long_classic", pairs=150, seed=2, keep_plays=True)
+    drawn = (match.outcomes == DRAW).reshape(-1)
+    assert 0 < drawn.sum() < 60 and (match.points.reshape(-1)[drawn] == 0).all()
+    for game, (plays, shorter) in enumerate(zip(match.plays, plain.plays, strict=True)):
+        has_extra = len(shorter) % 2 == 1  # the first player has borne off his last checker
+        assert len(plays) == len(shorter) + has_extra == match.turns[game // 2, game % 2]
+        last = plays[-1][1]
+        assert drawn[game] == bool(has_extra and last[0, 0] == last[1, 0] == 15)
+        if not drawn[game]:
+            winner_is_a = (match.points[game // 2, game % 2] > 0) == (plain.points[game // 2, game % 2] > 0)
+            assert winner_is_a and abs(match.points[game // 2, game % 2]) <= abs(plain.points[game // 2, game % 2])
+
+
+def test_games_with_a_last_turn_are_those_of_a_session():
+    rules = get_rules("short(last_turn=second_player)")
+    match = play_match("pips", "random", rules, pairs=20, seed=2, keep_plays=True)
+    for game, plays in enumerate(match.plays):
+        session = Session(rules, first=game % 2)
+        for roll, afterstate in plays:
+            session.roll(roll)
+            session.play(afterstate)
+        points = 0.0 if session.result.winner is None else session.result.points * (1 - 2 * session.result.winner)
+        assert points == match.points[game // 2, game % 2]

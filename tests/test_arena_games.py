@@ -16,6 +16,7 @@ from agent.lockstep import FORFEIT_LOST
 from agent.match_result import MatchResult
 from agent.matfile import read_match
 from engine.errors import ConfigError
+from engine.rules import get_rules
 from played_games import assert_same_games
 
 
@@ -59,7 +60,9 @@ def test_plays_that_were_not_kept_and_too_many_games_are_refused() -> None:
     with pytest.raises(ConfigError, match="not kept"):
         played_games(result)
     with pytest.raises(ConfigError, match="at most 20000 games"):
-        check_export(20_002)
+        check_export(20_002, result.rules)
+    with pytest.raises(ConfigError, match="cannot hold games with last_turn=second_player"):
+        check_export(2, get_rules("long(last_turn=second_player)"))
 
 
 def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

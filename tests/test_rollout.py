@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from agent.evaluator import Evaluator, load_evaluator
+from agent.last_turn import extra_turn
 from agent.levels import Level
 from agent.rollout import RolloutConfig, judged_rules, rollout, rollout_plays, rollout_position
 from agent.schema import SCHEMAS
-from agent.trials import TrialDice, _extra_turn, first_rolls
+from agent.trials import TrialDice, first_rolls
 from engine.errors import ConfigError, NetError, NotationError, PositionError
 from engine.movegen import legal_afterstates
 from engine.outcome import game_points
@@ -197,7 +198,7 @@ def test_the_last_turn_is_a_legal_one_that_loses_least(preset: str) -> None:
     boards, dice = placed(rules, 60, np.random.default_rng(3))
     boards[:, 1] = 0
     boards[:, 1, 0] = 15
-    played = _extra_turn(boards, dice, rules)
+    played = extra_turn(boards, dice, rules)
     for board, roll, after in zip(boards, dice, played, strict=True):
         legal = Turn(board, (int(roll[0]), int(roll[1])), rules).legal
         assert after.tobytes() in {a.tobytes() for a in legal}
