@@ -6,7 +6,7 @@ Source: RULES.md of the project (sections 4 to 7). Code asks a field of `Rules`,
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -112,11 +112,17 @@ class Rules:
     last_turn: str = "none"
 
     def __post_init__(self) -> None:
-        self.level_points  # noqa: B018  (checks the scoring text)
+        if not isinstance(self.preset, str):
+            raise RulesError(f"preset must be a name such as 'long_classic', got {self.preset!r}")
+        if not isinstance(self.game, Game):
+            raise RulesError(f"game of {self.preset} must be a Game, SHORT or LONG, got {self.game!r}")
         for option, allowed in self.game.options.items():
-            value = str(getattr(self, option))
-            if option != "scoring" and value not in allowed:
+            value = getattr(self, option)
+            if not isinstance(value, bool if allowed == _FLAG else str):
+                raise RulesError(f"{option} of {self.preset} must be {_kind(allowed)}, got {value!r}")
+            if option != "scoring" and str(value) not in allowed:
                 raise RulesError(f"{option} of {self.preset} must be {' or '.join(allowed)}, got {value!r}")
+        self.level_points  # noqa: B018  (checks the scoring text)
         for option in ("first_turn", "block_check", "koks_zone"):
             if option not in self.game.options and getattr(self, option) != getattr(Rules, option):
                 raise _unknown_option(option, self.preset, self.game)
@@ -191,6 +197,10 @@ class Rules:
         for point, count in self.game.start:
             board[:, point] = count
         return board
+
+
+def _kind(allowed: tuple[str, ...]) -> str:
+    return "True or False" if allowed == _FLAG else f"text such as {allowed[0]!r}"
 
 
 def _unknown_option(option: str, preset: str, game: Game) -> RulesError:
@@ -273,9 +283,9 @@ def _with_options(preset: Rules, text: str) -> Rules:
 
 
 def _option_value(preset: Rules, option: str, value: str) -> str | bool:
+    if preset.game.options[option] != _FLAG:
+        return value
     flags = {"true": True, "false": False, "1": True, "0": False}
-    if any(f.name == option and f.type == "bool" for f in fields(preset)):
-        if value.lower() not in flags:
-            raise RulesError(f"{option} of {preset.preset} must be True or False, got {value!r}")
-        return flags[value.lower()]
-    return value
+    if value.lower() not in flags:
+        raise RulesError(f"{option} of {preset.preset} must be True or False, got {value!r}")
+    return flags[value.lower()]

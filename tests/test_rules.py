@@ -214,6 +214,27 @@ def test_an_option_of_the_other_game_is_refused_in_python_too(option: dict[str, 
         replace(get_rules("short"), **option)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("koks_needs_none_off", "False", "koks_needs_none_off of short must be True or False, got 'False'"),
+        ("koks_needs_none_off", 0, "koks_needs_none_off of short must be True or False, got 0"),
+        ("koks_needs_none_off", None, "koks_needs_none_off of short must be True or False, got None"),
+        ("scoring", 3, "scoring of short must be text such as 'seed', got 3"),
+        ("scoring", [1, 2, 3, 4], r"scoring of short must be text such as 'seed', got \[1, 2, 3, 4\]"),
+        ("opening_roll", True, "opening_roll of short must be text such as 'fresh', got True"),
+        ("last_turn", None, "last_turn of short must be text such as 'none', got None"),
+        ("first_turn", 0, "unknown option 'first_turn' of short; allowed: scoring"),
+        ("preset", 3, "preset must be a name such as 'long_classic', got 3"),
+        ("game", "short", "game of short must be a Game, SHORT or LONG, got 'short'"),
+    ],
+)
+def test_a_field_of_another_type_is_refused_in_python(field: str, value: Any, message: str) -> None:
+    """A text such as "False" counts as true, so no field is taken at its truth value."""
+    with pytest.raises(RulesError, match=message):
+        replace(get_rules("short"), **{field: value})
+
+
 def test_long_nardy_without_a_first_turn_rule_is_refused() -> None:
     with pytest.raises(RulesError, match="first_turn of mine must be none or classic"):
         Rules(preset="mine", game=LONG)
