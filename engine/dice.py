@@ -91,8 +91,10 @@ def as_dice_batch(dice: Any, n: int) -> RollArray:
         return np.tile(np.array(as_dice(dice), dtype=np.int8), (n, 1))
     if array.shape != (n, 2):
         raise DiceError(f"dice of {n} boards must have shape [{n}, 2] or [2], got {list(array.shape)}")
-    if array.dtype.kind not in "iu" or (array.size and (array.min() < 1 or array.max() > FACES)):
-        raise DiceError("dice must be whole numbers from 1 to 6")
+    if array.dtype.kind not in "iu":
+        raise DiceError(f"dice must be whole numbers from 1 to 6, got {array.dtype}")
+    if array.size and (array.min() < 1 or array.max() > FACES):
+        raise DiceError(f"dice must be whole numbers from 1 to 6, got {array.min()} to {array.max()}")
     return np.ascontiguousarray(array, dtype=np.int8)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.dice import FACES
+from engine.dice import FACES, as_dice_batch
 from engine.errors import DiceError
 
 PAIRS = FACES * FACES
@@ -46,11 +46,12 @@ def dice_stats(rolls: npt.NDArray[np.int8]) -> DiceStats:
     Args:
         rolls: whole numbers [N, 2] from 1 to 6, in the order thrown, N at least 1.
     Raises:
-        DiceError: another shape, no roll, or a number outside 1..6.
+        DiceError: another shape, no roll, or anything but whole numbers from 1 to 6.
     """
-    dice = np.asarray(rolls)
-    if dice.ndim != 2 or dice.shape[1] != 2 or not len(dice) or dice.min() < 1 or dice.max() > FACES:
-        raise DiceError(f"statistics need rolls [N, 2] of numbers 1 to 6, got shape {list(dice.shape)}")
+    shape = np.shape(rolls)
+    if len(shape) != 2 or shape[1] != 2 or not shape[0]:
+        raise DiceError(f"statistics need one roll or more, [N, 2], got shape {list(shape)}")
+    dice = as_dice_batch(rolls, shape[0])
     first, second = dice[:, 0].astype(np.int64), dice[:, 1].astype(np.int64)
     count = len(dice)
     pairs = np.bincount((first - 1) * FACES + second - 1, minlength=PAIRS).reshape(FACES, FACES)

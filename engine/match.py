@@ -48,7 +48,8 @@ class Match:
         if next_first not in NEXT_FIRST:
             raise SessionError(f"next_first must be {', '.join(NEXT_FIRST)}, got {next_first!r}", "bad_value")
         if not _is_score(score) or (length is not None and max(score) >= length):
-            raise SessionError(f"score must be two numbers below {length}, got {score!r}", "bad_value")
+            allowed = "from 0 on" if length is None else f"from 0 to below {length}"
+            raise SessionError(f"score must be two numbers {allowed}, got {score!r}", "bad_value")
         if not _is_whole(game_number, 1):
             raise SessionError(f"game_number must be a whole number from 1, got {game_number!r}", "bad_value")
         self.length, self.enforce, self.next_first = length, enforce, next_first

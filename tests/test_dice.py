@@ -138,9 +138,18 @@ def test_statistics_count_what_was_thrown() -> None:
     assert stats.to_dict()["doubles_expected"] == pytest.approx(4 / 6)
 
 
-@pytest.mark.parametrize("rolls", [np.zeros((0, 2)), np.array([[0, 1]]), np.array([1, 2])])
-def test_statistics_refuse_what_are_no_rolls(rolls: Any) -> None:
-    with pytest.raises(DiceError):
+@pytest.mark.parametrize(
+    ("rolls", "message"),
+    [
+        (np.zeros((0, 2)), r"one roll or more, \[N, 2\], got shape \[0, 2\]"),
+        (np.array([1, 2]), r"one roll or more, \[N, 2\], got shape \[2\]"),
+        (np.array([[0, 1]]), "whole numbers from 1 to 6, got 0 to 1"),
+        (np.array([[1.5, 2.5]]), "whole numbers from 1 to 6, got float64"),
+        (np.array([["1", "2"]]), "whole numbers from 1 to 6, got <U1"),
+    ],
+)
+def test_statistics_refuse_what_are_no_rolls(rolls: Any, message: str) -> None:
+    with pytest.raises(DiceError, match=message):
         dice_stats(rolls)
 
 

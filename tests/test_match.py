@@ -136,3 +136,10 @@ def test_arguments_outside_their_range_are_refused(arguments: dict[str, Any]) ->
         Match("short", **arguments)
     with pytest.raises(RulesError):
         Match("chess", length=3)
+
+
+def test_a_wrong_score_is_refused_with_what_is_allowed() -> None:
+    with pytest.raises(SessionError, match=r"two numbers from 0 on, got \(-1, 0\)"):
+        Match("short", score=(-1, 0))
+    with pytest.raises(SessionError, match=r"two numbers from 0 to below 5, got \(5, 0\)"):
+        Match("short", length=5, score=(5, 0))
