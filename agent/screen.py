@@ -82,7 +82,7 @@ class Screen:
 
     def why(self, error: NardyError) -> str:
         """What a refusal says, in the player's language where there are words for it, without a full stop."""
-        reason = error.reason if isinstance(error, (IllegalPlayError, SessionError)) else None
+        reason = error.reason if isinstance(error, IllegalPlayError) else None
         if reason is not None:
             return reason_text(reason, self.lang)
         key = f"code_{error.code}" if isinstance(error, SessionError) else type(error).__name__

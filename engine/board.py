@@ -62,6 +62,21 @@ def as_boards(boards: Any, rules: Rules) -> Boards:
     return checked
 
 
+def as_board(board: Any, rules: Rules) -> Boards:
+    """One checked board as a contiguous int8 array [2, 26]; see `as_boards`.
+
+    Args:
+        board: [2, 26], any whole numbers.
+        rules: what makes a board well formed.
+    Raises:
+        PositionError: a batch, or what `as_boards` refuses.
+    """
+    checked = as_boards(board, rules)
+    if checked.ndim != 2:
+        raise PositionError(f"one board has shape [2, 26], got {list(checked.shape)}")
+    return checked
+
+
 def _fault(boards: Boards, rules: Rules) -> str:
     sums = boards.sum(axis=2, dtype=np.int64)
     for row, name in enumerate(("the player on roll", "the opponent")):

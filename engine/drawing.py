@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from engine.board import HOME_HIGH, Boards, as_boards, opponent_view, pip_count
+from engine.board import HOME_HIGH, Boards, as_board, opponent_view, pip_count
 from engine.errors import PositionError
 from engine.rules import BAR, HEAD, OFF, Rules
 
@@ -56,9 +56,7 @@ def draw_board(
     Raises:
         PositionError: the board is not well formed, or the table does not fit the width.
     """
-    checked = as_boards(board, rules)
-    if checked.ndim != 2:
-        raise PositionError(f"one board has shape [2, 26], got {list(checked.shape)}")
+    checked = as_board(board, rules)
     seen, marks, shown_names = checked, MARKS, names
     if bottom == "opponent":
         seen, marks, shown_names = opponent_view(checked), MARKS[::-1], names[::-1]

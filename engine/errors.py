@@ -39,10 +39,9 @@ class IllegalPlayError(NardyError, ValueError):
 class SessionError(NardyError):
     """An event that the state of a game does not accept; `code` names the reason."""
 
-    def __init__(self, message: str, code: str, reason: Reason | None = None) -> None:
+    def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
         self.code = code
-        self.reason = reason
 
 
 class RecordError(NardyError, ValueError):

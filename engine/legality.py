@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.board import Boards, as_boards
+from engine.board import Boards, as_board, as_boards
 from engine.dice import as_dice
 from engine.errors import PositionError
 from engine.reason import CODES, Reason, move_text
@@ -54,10 +54,8 @@ def why_illegal(board: Any, dice: Any, wanted: Any, rules: Rules) -> Reason | No
         PositionError: the board itself is not well formed.
         DiceError: the dice are not two numbers from 1 to 6.
     """
-    start, roll = as_boards(board, rules), as_dice(dice)
-    if start.ndim != 2:
-        raise PositionError(f"one board has shape [2, 26], got {list(start.shape)}")
-    if is_over(start, rules):
+    start, roll = as_board(board, rules), as_dice(dice)
+    if is_over(start):
         return Reason("game_over")
     moves = _as_moves(wanted)
     if isinstance(moves, Reason):
@@ -84,7 +82,7 @@ def why_step_illegal(
     """
     roll = as_dice(dice)
     board, left, head_left = replay(turn_start, steps_so_far, roll, rules)
-    if is_over(board, rules):
+    if is_over(board):
         return Reason("game_over")
     if not OFF < start <= BAR:
         return Reason("not_well_formed", {"fault": f"a step starts on 1..24 or the bar (25), got {start}"})
@@ -193,7 +191,7 @@ def _why_board_illegal(board: Boards, roll: tuple[int, int], wanted: Any, rules:
         return _fewest_faults(board, roll, lines, rules)
     lines = _lines(board, roll, _RowGoal(target), rules)
     if lines:
-        return _hit_fault(board, target, min(lines, key=lambda line: len(line.faults)), rules)
+        return _hit_fault(target, min(lines, key=lambda line: len(line.faults)), rules)
     return Reason("wrong_distance", {"given": _change_text(board[0], target[0]), "dice": list(roll)})
 
 
@@ -229,7 +227,7 @@ def _opponent_row_fault(board: Boards, target: Boards, rules: Rules) -> Reason |
     return None
 
 
-def _hit_fault(board: Boards, target: Boards, line: Line, rules: Rules) -> Reason:
+def _hit_fault(target: Boards, line: Line, rules: Rules) -> Reason:
     """The mover's row can be reached, but with other hits than the afterstate shows."""
     change = (target[1].astype(np.int64) - line.board[1])[:BAR]
     index = int(change.argmin())  # below zero where the afterstate lacks a checker that nothing hits

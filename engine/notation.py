@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from engine.board import Boards, as_boards
+from engine.board import Boards, as_board
 from engine.dice import as_dice
-from engine.errors import NotationError, PositionError
+from engine.errors import NotationError
 from engine.legality import Move, MovesGoal, why_illegal
 from engine.reason import move_text
 from engine.rules import BAR, OFF, Rules
@@ -85,9 +85,7 @@ def parse_play(text: str, board: Boards, dice: Any, rules: Rules, *, are_stars_c
         PositionError: the board is not well formed.
         DiceError: the dice are not two numbers from 1 to 6.
     """
-    start, roll = as_boards(board, rules), as_dice(dice)
-    if start.ndim != 2:
-        raise PositionError(f"one board has shape [2, 26], got {list(start.shape)}")
+    start, roll = as_board(board, rules), as_dice(dice)
     written = _read(text)
     plays = _fitting(start, roll, written.moves, rules)
     if not plays:
@@ -157,7 +155,7 @@ def _point(text: str, word: str) -> int:
 def _fitting(board: Boards, roll: tuple[int, int], moves: list[Move], rules: Rules) -> list[Line]:
     """One line of steps for each legal afterstate that moves can mean."""
     legal = legal_set(board, roll, rules)
-    if is_over(board, rules) or not moves:
+    if is_over(board) or not moves:
         return [Line((), (), board)] if has_board(legal, board) else []
     goal = MovesGoal(tuple(sorted(moves, reverse=True)))
     found: dict[bytes, Line] = {}

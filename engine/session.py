@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.board import Boards, as_boards, opponent_view
+from engine.board import Boards, as_board, opponent_view
 from engine.dice import Roll, as_dice
 from engine.errors import IllegalPlayError, PositionError, SessionError
 from engine.events import ACCEPTED, ENFORCE, EVENTS, GameResult, State
 from engine.outcome import is_finished, outcome_class
 from engine.reason import Reason
-from engine.rules import BAR, CHECKERS, OFF, OUTCOME_LEVELS, Rules, get_rules
+from engine.rules import BAR, CHECKERS, OFF, OUTCOME_LEVELS, SLOTS, Rules, get_rules
 from engine.steps import Step
 from engine.turn import Turn, placed_board
 
@@ -49,7 +49,7 @@ class Session:
         self.rules = get_rules(rules)
         if enforce not in ENFORCE:
             raise SessionError(f"enforce must be strict or claims, got {enforce!r}", "bad_value")
-        if first not in (None, 0, 1):
+        if first is not None and not (type(first) is int and first in (0, 1)):
             raise SessionError(f"first must be player 0 or 1, or None for a toss, got {first!r}", "bad_value")
         self.enforce = enforce
         self.start_board = _start(board, self.rules)
@@ -309,9 +309,9 @@ class Session:
         """
         by = self.check("step", None)
         turn = self._playing()
-        target = np.asarray(afterstate, dtype=np.int8)
-        reason = turn.why_wrong(target)
-        if reason is not None:
+        target = _counts(afterstate)
+        reason = _NO_BOARD if target is None else turn.why_wrong(target)
+        if target is None or reason is not None:
             raise IllegalPlayError(f"turn refused: {reason}", reason)
         events: list[dict[str, Any]] = [{"event": "reset", "by": by}] if turn.changes else []
         events += [{"event": "step", "by": by, "start": s.start, "die": s.die} for s in turn.route(target)]
@@ -384,14 +384,25 @@ class Session:
         self.log.append({"event": name, **who, **values})
 
 
+_NO_BOARD = Reason("not_well_formed", {"fault": "an afterstate is two rows of 26 whole numbers from 0 to 15"})
+
+
+def _counts(board: Any) -> Boards | None:
+    """int8 [2, 26], or None for what does not hold counts of checkers."""
+    try:
+        array = np.asarray(board)
+    except (TypeError, ValueError):
+        return None
+    is_counts = array.shape == (2, SLOTS) and array.dtype.kind in "iu" and 0 <= array.min() <= array.max() <= CHECKERS
+    return array.astype(np.int8) if is_counts else None
+
+
 def _plain(step: Step) -> dict[str, Any]:
     return {"start": int(step.start), "end": int(step.end), "die": int(step.die), "is_hit": bool(step.is_hit)}
 
 
 def _start(board: Any, rules: Rules) -> Boards:
-    start = rules.start_board() if board is None else as_boards(board, rules).copy()
-    if start.ndim != 2:
-        raise PositionError(f"a game starts from one board [2, 26], got shape {list(start.shape)}")
+    start = rules.start_board() if board is None else as_board(board, rules).copy()
     if is_finished(start):
         raise PositionError("a game cannot start from a board on which a side has borne off all 15 checkers")
     start.setflags(write=False)

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engine.board import HOME_HIGH, Boards, as_boards
+from engine.board import HOME_HIGH, Boards, as_board
 from engine.dice import as_dice
 from engine.errors import IllegalPlayError
 from engine.movegen import afterstates_of
@@ -86,7 +86,7 @@ def single_steps(board: Boards, die: int, rules: Rules, head_left: int) -> list[
     Source:
         RULES.md 2.2 and 3 to 5. Which steps begin a legal turn is more: `legal_next_steps`.
     """
-    if is_over(board, rules):
+    if is_over(board):
         return []
     found = []
     for start in range(BAR, OFF, -1):
@@ -96,7 +96,7 @@ def single_steps(board: Boards, die: int, rules: Rules, head_left: int) -> list[
     return found
 
 
-def is_over(board: Boards, rules: Rules) -> bool:
+def is_over(board: Boards) -> bool:
     """Whether the mover has no turn any more: a side has borne off all its checkers."""
     return bool((board[:, OFF] == CHECKERS).any())
 
@@ -180,7 +180,7 @@ def _most_dice(board: Boards, dice: Dice, rules: Rules, head_left: int) -> int:
         return 0
     return max(
         (
-            1 + _most_dice(after, _without(dice, die), rules, head_left - (step.start == HEAD))
+            1 + _most_dice(after, without_die(dice, die), rules, head_left - (step.start == HEAD))
             for die in dict.fromkeys(dice)
             for step, after in single_steps(board, die, rules, head_left)
         ),
@@ -188,7 +188,8 @@ def _most_dice(board: Boards, dice: Dice, rules: Rules, head_left: int) -> int:
     )
 
 
-def _without(dice: Dice, die: int) -> Dice:
+def without_die(dice: Dice, die: int) -> Dice:
+    """The dice left when one of them is played."""
     place = dice.index(die)
     return dice[:place] + dice[place + 1 :]
 
@@ -253,7 +254,7 @@ def find_lines(
     if goal.is_met(board):
         yield Line((), (), board)
         return
-    if is_over(board, rules):
+    if is_over(board):
         return
     mine = board[0].tolist()
     starts = [start for start in range(BAR, OFF, -1) if allow_faults or mine[start] > 0]
@@ -266,7 +267,7 @@ def find_lines(
             fault = step_fault(board, start, die, rules, head_left)
             if fault is not None and not allow_faults:
                 continue
-            after, left = apply_step(board, step, rules), _without(dice, die)
+            after, left = apply_step(board, step, rules), without_die(dice, die)
             for rest in goals:
                 for line in find_lines(
                     after, left, rest, rules, head_left - (start == HEAD), allow_faults=allow_faults
@@ -278,7 +279,7 @@ def find_lines(
 def legal_set(board: Boards, dice: Sequence[int], rules: Rules) -> Boards:
     """int8 [M, 2, 26]: the legal afterstates of one board, checked (see `engine.movegen.legal_afterstates`)."""
     roll = np.array([as_dice(dice)], dtype=np.int8)
-    return afterstates_of(as_boards(board, rules)[None], roll, rules, threads=1)[0]
+    return afterstates_of(as_board(board, rules)[None], roll, rules, threads=1)[0]
 
 
 def play_steps(board: Boards, dice: Sequence[int], afterstate: Boards, rules: Rules) -> tuple[Step, ...]:
@@ -348,7 +349,7 @@ def legal_next_steps(
     for die in dict.fromkeys(left):
         for step, after in single_steps(board, die, rules, head_left):
             rest = head_left - (step.start == HEAD)
-            if _can_end_legally(after, _without(left, die), legal, rules, rest):
+            if _can_end_legally(after, without_die(left, die), legal, rules, rest):
                 found.append((step, after))
     return found
 
@@ -369,7 +370,7 @@ def replay(turn_start: Boards, steps: Iterable[Step], dice: Sequence[int], rules
         if fault is not None:
             raise IllegalPlayError(f"illegal step from {start} by {die}: {fault}", fault)
         board = apply_step(board, make_step(board, start, die, rules), rules)
-        left, head_left = _without(left, die), head_left - (start == HEAD)
+        left, head_left = without_die(left, die), head_left - (start == HEAD)
     return board, left, head_left
 
 

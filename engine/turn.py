@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.board import Boards, as_boards
+from engine.board import Boards, as_board
 from engine.dice import Roll
 from engine.errors import PositionError, SessionError
 from engine.legality import Move, MovesGoal, why_illegal
@@ -30,6 +30,7 @@ from engine.steps import (
     route_to,
     single_steps,
     step_fault,
+    without_die,
 )
 
 
@@ -114,7 +115,7 @@ class Turn:
         if fault is not None or not strict:
             return fault
         after = self._real(apply_step(playable, make_step(playable, start, die, self.rules), self.rules))
-        return None if self._leads_to_legal(after, _without(self.dice_left, die)) else self.why_wrong(after)
+        return None if self._leads_to_legal(after, without_die(self.dice_left, die)) else self.why_wrong(after)
 
     def why_wrong(self, board: Boards | None = None) -> Reason | None:
         """Why a board left (the tentative one, if none is given) is no correct turn, or None."""
@@ -139,7 +140,7 @@ class Turn:
         for line in self._lines(moves):
             left = self.dice_left
             for step in line.steps:
-                left = _without(left, step.die)
+                left = without_die(left, step.die)
             if not strict or self._leads_to_legal(self._real(line.board), left):
                 return line.steps
         return None
@@ -170,7 +171,7 @@ class Turn:
         step = make_step(playable, start, die, self.rules)
         after = self._real(apply_step(playable, step, self.rules))
         steps = None if made.steps is None else (*made.steps, step)
-        self._made.append(_Made(_frozen(after), _without(made.dice_left, die), steps))
+        self._made.append(_Made(_frozen(after), without_die(made.dice_left, die), steps))
         return step
 
     def place(self, board: Boards) -> None:
@@ -180,7 +181,7 @@ class Turn:
         steps = next((line.steps for line in lines), None)
         left = given if steps is not None else ()
         for step in steps or ():
-            left = _without(left, step.die)
+            left = without_die(left, step.die)
         self._made.append(_Made(_frozen(board), left, steps))
 
     def undo(self) -> None:
@@ -198,7 +199,7 @@ class Turn:
         if key not in self._known:
             playable, head_left = self._playable(board), self._head_left(board)
             self._known[key] = [
-                (step, self._real(after), _without(dice, die))
+                (step, self._real(after), without_die(dice, die))
                 for die in dict.fromkeys(dice)
                 for step, after in single_steps(playable, die, self.rules, head_left)
             ]
@@ -254,11 +255,6 @@ class Turn:
         return boards
 
 
-def _without(dice: Dice, die: int) -> Dice:
-    place = dice.index(die)
-    return dice[:place] + dice[place + 1 :]
-
-
 def _frozen(boards: Boards) -> Boards:
     boards = np.ascontiguousarray(boards).copy()
     boards.setflags(write=False)
@@ -272,9 +268,7 @@ def placed_board(board: Any, turn_start: Boards, rules: Rules) -> Boards:
         SessionError: `malformed_board`.
     """
     try:
-        placed = as_boards(board, rules)
-        if placed.ndim != 2:
-            raise PositionError(f"a board has shape [2, 26], got {list(placed.shape)}")
+        placed = as_board(board, rules)
     except PositionError as error:
         raise SessionError(f"place refused: {error}", "malformed_board") from error
     change = placed[1].astype(np.int64) - turn_start[1]

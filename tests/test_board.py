@@ -15,6 +15,7 @@ from engine.board import (
     FINISHED,
     PHASES,
     RACE,
+    as_board,
     as_boards,
     opponent_view,
     phase,
@@ -117,6 +118,13 @@ def test_a_board_that_is_not_well_formed_is_refused(preset: str, board: Any, mes
     with pytest.raises(PositionError, match=message) as caught:
         as_boards(board, get_rules(preset))
     assert "\n" not in str(caught.value)
+
+
+def test_where_one_board_is_meant_a_batch_is_refused() -> None:
+    start = get_rules("long").start_board()
+    assert np.array_equal(as_board(start.tolist(), get_rules("long")), start)
+    with pytest.raises(PositionError, match=r"one board has shape \[2, 26\], got \[1, 2, 26\]"):
+        as_board(start[None], get_rules("long"))
 
 
 def test_one_bad_board_spoils_its_batch() -> None:

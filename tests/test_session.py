@@ -157,6 +157,32 @@ def test_after_an_accepted_block_each_later_step_must_break_it() -> None:
     refused(session, {"event": "step", "start": 11, "die": 1}, "six_point_block")
 
 
+def test_an_accepted_first_turn_that_moved_nothing_leaves_it_a_first_turn() -> None:
+    """RULES.md 8: whether it is the first turn is still read off the board, for both sides (5.2)."""
+    session = moving("long_fnr2026", (6, 5), enforce="claims")
+    session.commit()
+    session.accept()
+    session.roll("44")  # the opponent's row is still 24:15, so nobody is the second player yet
+    assert session.legal_turns().tolist() == [board_of("24:14,16:1", "24:15").tolist()]
+    session.play(session.legal_turns()[0])
+    session.roll("44")
+    assert session.legal_turns().tolist() == [board_of("24:13,16:2", "24:14,16:1").tolist()]
+
+
+def test_a_wrong_last_play_must_be_accepted_before_the_second_player_gets_his_extra_turn() -> None:
+    session = moving("short(last_turn=second_player)", (3, 1), "3:1", "23:1,3:1", enforce="claims")
+    session.step(3, 3)  # S9: 3/2* and off would play both dice
+    session.commit()
+    assert session.state is State.REVIEW and not session.is_last_turn and session.result is None
+    session.accept()
+    assert session.state is State.TO_ROLL and session.is_last_turn and session.mover == 1 and session.result is None
+    session.roll((6, 5))
+    session.commit()
+    assert session.state is State.REVIEW and session.to_act == 0
+    session.demand()
+    refused(session, {"event": "commit"}, "pass_not_allowed")
+
+
 # Resignation
 
 
@@ -269,11 +295,16 @@ def test_bad_dice_change_nothing(dice: Any) -> None:
         assert isinstance(refused(session_in(state), {"event": name, "dice": dice}), DiceError)
 
 
+@pytest.mark.parametrize("first", [2, -1, 1.0, True, "1", [1]])
+def test_the_player_who_starts_is_0_or_1_as_a_whole_number(first: Any) -> None:
+    """A record says it as JSON: 1.0 is no player, though it equals one."""
+    with pytest.raises(SessionError, match="player 0 or 1, or None for a toss"):
+        Session("short", first=first)
+
+
 def test_a_session_says_what_its_arguments_may_be() -> None:
     with pytest.raises(SessionError, match="strict or claims"):
         Session("short", enforce="lax")
-    with pytest.raises(SessionError, match="player 0 or 1"):
-        Session("short", first=2)
     with pytest.raises(PositionError, match="all 15"):
         Session("short", board=board_of("", "6:15"))
     with pytest.raises(PositionError, match=r"\[2, 26\]"):
@@ -289,6 +320,17 @@ def test_before_any_roll_there_are_no_steps_and_no_error() -> None:
     for session in (Session("short"), Session("long_classic", first=1)):
         assert session.legal_steps() == () and len(session.legal_turns()) == 0 and session.why_not(24, 1) is None
         assert session.is_chance and session.to_dict()["dice"] == [0, 0] and session.to_dict()["legal_steps"] == []
+
+
+@pytest.mark.parametrize(
+    "afterstate",
+    [None, 7, "24/18", [[1], [2, 3]], [(8, 5), (6, 5)], [[300] * 26] * 2, [[-1] * 26] * 2, np.zeros((1, 2, 26), int)],
+)
+def test_what_is_no_afterstate_is_refused_as_no_turn(afterstate: Any) -> None:
+    for session in (moving("short", (3, 1)), moving("short", (3, 1), "6:15", "24:15")):
+        with pytest.raises(IllegalPlayError, match="an afterstate is two rows of 26 whole numbers from 0 to 15"):
+            session.play(afterstate)
+        assert [event["event"] for event in session.log] == ["roll"]
 
 
 def test_turn_events_play_any_legal_turn_and_refuse_others() -> None:

@@ -230,6 +230,8 @@ def test_bad_boards_and_dice_are_refused() -> None:
     rules = RULES["short"]
     with pytest.raises(DiceError, match="two numbers from 1 to 6"):
         play_steps(rules.start_board(), (7, 1), rules.start_board(), rules)
+    with pytest.raises(PositionError, match=r"one board has shape \[2, 26\], got \[1, 2, 26\]"):
+        play_steps(rules.start_board()[None], (6, 1), rules.start_board(), rules)
     with pytest.raises(PositionError, match="the player on roll has 16"):
         bad = rules.start_board()
         bad[0, 1] += 1
