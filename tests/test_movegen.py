@@ -318,6 +318,27 @@ def test_pips_played_are_the_dice_when_nothing_is_borne_off_and_all_dice_are_pla
     assert (pip_count(afterstates)[:, 0] == 167 - 11).all()
 
 
+@pytest.mark.parametrize("check", ["step", "turn"])
+@pytest.mark.parametrize(("opponent", "is_allowed"), [("24:9,18:6", False), ("24:9,18:5", True), ("24:14", True)])
+def test_six_points_in_a_row_are_allowed_once_an_opposing_checker_is_off(
+    check: str, opponent: str, is_allowed: bool
+) -> None:
+    # The block of B1; section 5.3: a checker borne off is ahead of every run.
+    block = row_from("me{24:9,23:1,22:2,3:1,2:1,1:1}") + row_from(f"opp{{{opponent}}}")
+    board = f"me{{24:9,23:2,22:1,5:1,2:1,1:1}} opp{{{opponent}}}"
+    assert (block in plays_of(board, (2, 1), f"long_classic(block_check={check})")) == is_allowed
+
+
+def test_a_double_makes_no_block_in_passing_unless_only_the_turn_is_tested() -> None:
+    # The only 6 is 24/18, which makes 18..13; under `turn` the same checker goes on to 12 and 6 and leaves it broken.
+    others, opponent = "17:2,16:2,15:2,14:2,13:6", "opp{23:3,22:3,21:3,20:3,19:3}"
+    board = f"me{{24:1,{others}}} {opponent}"
+    assert plays_of(board, (6, 6), "long_classic") == [row_from(f"me{{24:1,{others}}}") + row_from(opponent)]
+    assert plays_of(board, (6, 6), "long_classic(block_check=turn)") == [
+        row_from(f"me{{{others},6:1}}") + row_from(opponent)
+    ]
+
+
 def test_a_forbidden_block_that_stands_must_be_broken_first() -> None:
     # Section 8: after an accepted wrong turn each later step of its owner must leave no forbidden block, or he passes.
     # My 13..18 are the opponent's 1..6; all his checkers are still behind them on his 24.

@@ -199,6 +199,28 @@ def test_the_second_player_gets_one_more_turn_and_may_draw() -> None:
     assert session.result == GameResult(winner=None, level=None, points=0.0, how="draw")
 
 
+@pytest.mark.parametrize(
+    ("rules", "theirs", "moves", "level"),
+    [
+        ("long_classic", "18:1,6:14", [(6, 4), (6, 5)], "home"),
+        ("long_classic", "18:1,6:14", [(18, 15)], "home"),
+        ("long_classic", "20:1,6:14", [(6, 4), (6, 5)], "gammon"),  # still further back than the winner's home
+        ("long_classic", "20:1,6:14", [(20, 17)], "home"),
+        ("short", "25:1,6:14", [(25, 22)], "home"),
+        ("short", "21:1,6:14", [(21, 18)], "gammon"),
+    ],
+)
+def test_the_extra_turn_may_change_what_the_loss_costs(rules: str, theirs: str, moves: list[Any], level: str) -> None:
+    """RULES.md 7: scored on the board after the extra turn; zones of 4.3 and 5.4."""
+    session = first_player_finishes(f"{rules}(last_turn=second_player)", theirs)
+    session.roll((2, 1))
+    assert session.turn is not None
+    for step in session.turn.find_steps(moves, strict=True) or ():
+        session.step(step.start, step.die)
+    session.commit()
+    assert session.result is not None and (session.result.winner, session.result.level) == (0, level)
+
+
 @pytest.mark.parametrize(("dice", "points"), [((1, 1), 1.0), ((2, 1), 2.0)])
 def test_otherwise_the_first_player_wins_on_the_board_after_that_turn(dice: Any, points: float) -> None:
     session = first_player_finishes(theirs="4:1,3:14")
