@@ -34,7 +34,8 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         error.filename = str(target)  # a full disk names no file, others name the temporary one
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # of a file system that is read-only
+            temporary.unlink(missing_ok=True)
     folder = os.open(target.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

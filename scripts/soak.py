@@ -105,10 +105,10 @@ async def watcher(client: httpx.AsyncClient, load: Load, rules: str) -> None:
     load.times["watch"].append(0.0)
 
 
-async def one_client(client: httpx.AsyncClient, load: Load, seed: int, end: float) -> None:
-    """Ask for one thing after another until the end."""
+async def one_client(client: httpx.AsyncClient, load: Load, seed: int) -> None:
+    """Ask for one thing after another until cancelled."""
     rng = np.random.default_rng(seed)
-    while time.monotonic() < end:
+    while True:
         rules, dice = str(rng.choice(RULES)), str(rng.choice(DICE))
         asks: list[Callable[[], Awaitable[None]]] = [
             lambda r=rules, d=dice: suggestion(client, load, r, d, 0),
@@ -138,7 +138,12 @@ async def soak(url: str, clients: int, seconds: float, samples: dict[int, Sample
                 await asyncio.sleep(min(1.0, seconds / 100))
 
     async with many_connections(url) as client:
-        await asyncio.gather(watch(), *(one_client(client, load, seed, began + seconds) for seed in range(clients)))
+        tasks = [asyncio.create_task(one_client(client, load, seed)) for seed in range(clients)]
+        await watch()
+        for task in tasks:
+            task.cancel()
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    load.faults += [f"a client broke off: {end!r}" for end in ends if not isinstance(end, asyncio.CancelledError)]
     return load
 
 
