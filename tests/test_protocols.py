@@ -1,9 +1,8 @@
-"""Players outside the process: JSON lines, UBGI both ways, the GNUBG external protocol, and programs that misbehave."""
+"""Players outside the process: JSON lines, UBGI and the GNUBG external protocol as client, programs that misbehave."""
 
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import socket
 import sys
@@ -17,16 +16,14 @@ import pytest
 
 from agent.arena import play_match, round_robin, run_tournament
 from agent.channels import NoAnswerError, ProgramChannel
-from agent.fibs import format_fibs, parse_fibs
+from agent.fibs import parse_fibs
 from agent.levels import Level
 from agent.players import make_player
 from agent.protocols import GnubgPlayer, JsonLinesPlayer, UbgiPlayer, ubgi_pairs
-from agent.ubgi_server import UbgiEngine, serve_ubgi
-from engine.board import opponent_view
-from engine.errors import ConfigError, NardyError, PlayerError, PositionError
+from agent.ubgi_server import UbgiEngine
+from engine.errors import NardyError, PlayerError
 from engine.movegen import legal_afterstates
 from engine.notation import play_text
-from engine.position_ids import format_xgid, xgid_of
 from engine.rules import RULES, get_rules
 from fake_judge import FakeJudge
 from random_positions import random_play
@@ -246,127 +243,7 @@ def test_protocols_of_backgammon_refuse_long_nardy(kind):
         make_player(f"{kind}:x", "long")
 
 
-# FIBS boards
-
-
-def test_fibs_boards_round_trip(rng):
-    boards, dice = random_play(SHORT, 300, rng)
-    for board, roll in zip(boards, dice, strict=True):
-        given = (int(roll[0]), int(roll[1]))
-        position = parse_fibs(format_fibs(board, given), SHORT)
-        assert (position.board == board).all() and position.dice == given and not position.is_doubled
-    assert parse_fibs(format_fibs(boards[0]), SHORT).dice is None
-
-
-def test_fibs_boards_of_gnubg_are_read_as_it_means_them():
-    """Lines from the comment in GNU Backgammon's external.h: a game 52 (split), 55, and a double."""
-    line = (
-        "board:a:b:0:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:"
-        "-1:5:2:5:2:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1"
-    )
-    position = parse_fibs(line, SHORT)  # turn -1: the other player is on roll
-    assert (position.board == SHORT.start_board()).all() and position.dice == (5, 2)
-    doubled = (
-        "board:b:a:0:0:0:-2:2:0:2:0:0:3:0:1:0:0:0:-4:5:0:0:0:-4:0:-5:0:0:0:0:2:0:"
-        "1:0:0:0:0:1:1:1:1:1:-1:0:25:0:0:0:0:0:0:0:1"
-    )
-    position = parse_fibs(doubled, SHORT)
-    assert position.is_doubled and position.dice is None
-    assert position.board[1, 25] == 2 and position.board[0, 6] == 3 and position.board[0, 24] == 2
-
-
-def test_fibs_boards_read_the_same_from_every_colour_and_direction(rng):
-    boards, _ = random_play(SHORT, 40, rng)
-    for board in boards:
-        fields = format_fibs(board, (6, 1)).split(":")
-        points = [int(x) for x in fields[6:32]]
-        for colour in (1, -1):
-            for direction in (1, -1):
-                shown = [colour * x for x in (points if direction < 0 else points[::-1])]
-                text = [*fields[:6], *map(str, shown), str(colour), *fields[33:41], str(colour), str(direction)]
-                position = parse_fibs(":".join([*text, *fields[43:]]), SHORT)
-                assert (position.board == board).all()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda f: f[:-1], "has 53 fields from 'board:' on, got 52"),
-        (lambda f: [*f[:10], "x", *f[11:]], "are whole numbers, got 'x'"),
-        (lambda f: [*f[:32], "0", *f[33:]], "turn, colour and direction of a FIBS board are 1 or -1"),
-        (lambda f: [*f[:33], "7", *f[34:]], "dice of a FIBS board are 1 to 6 or both 0"),
-        (lambda f: [*f[:12], "15", *f[13:]], "a point holds 0 to 15 checkers|15 checkers"),
-    ],
-)
-def test_bad_fibs_boards_are_refused(change, message):
-    fields = format_fibs(SHORT.start_board(), (3, 1)).split(":")
-    with pytest.raises(PositionError, match=message):
-        parse_fibs(":".join(change(fields)), SHORT)
-
-
 # UBGI
-
-
-@pytest.fixture
-def engine():
-    return UbgiEngine(FakeJudge(SHORT), Level())
-
-
-def test_the_ubgi_engine_introduces_itself(engine):
-    answer = engine.answer("ubgi")
-    assert answer[0] == "id name nardy fake 0-ply" and answer[-1] == "readyok"
-    assert [line.split()[1] for line in answer[:-1]] == ["name", "author", "version"]
-
-
-def test_the_ubgi_engine_answers_positions_of_both_forms_alike(engine, rng):
-    boards, dice = random_play(SHORT, 150, rng)
-    for board, roll in zip(boards, dice, strict=True):
-        given = (int(roll[0]), int(roll[1]))
-        (answer,) = engine.answer(format_xgid(xgid_of(board, given)))
-        assert engine.answer(format_fibs(board, given)) == [answer]
-        chosen = engine.judge.choose(board[None], np.array([given]))[0]
-        if (chosen == board).all():
-            assert answer == ""  # no legal move: a blank line
-            continue
-        assert all(pair.count("/") == 1 and "*" not in pair and "(" not in pair for pair in answer.split())
-        after = UbgiPlayer(name="u", rules=SHORT, open_channel=None).play_of(answer, board, given)
-        assert (after == chosen).all()
-
-
-def test_the_ubgi_engine_rolls_and_never_doubles(engine):
-    assert engine.answer(format_xgid(xgid_of(SHORT.start_board()))) == ["roll"]
-    assert engine.answer(format_fibs(SHORT.start_board())) == ["roll"]
-
-
-def test_the_ubgi_engine_takes_above_minus_a_half_and_drops_below(engine):
-    even = format_xgid(xgid_of(SHORT.start_board())).replace(":1:00:", ":1:D:")
-    assert engine.answer(even) == ["take"]
-    board = SHORT.start_board()
-    board[0, [24, 13, 8, 6]] = 0
-    board[0, [2, 1, 0]] = (1, 1, 13)  # the doubler is nearly off
-    assert engine.answer(format_xgid(xgid_of(board)).replace(":1:00:", ":1:D:")) == ["drop"]
-    assert engine.answer(format_fibs(board).replace(":1:1:1:0:1:-1:", ":1:1:1:1:1:-1:")) == ["drop"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["hello", "XGID=nonsense", "board:x", "4HPwATDgc/ABMA", "XGID=" + "-" * 26 + ":0:0:1:31:0:0:0:0:10", "x" * 5000],
-)
-def test_the_ubgi_engine_is_sorry_for_anything_else(engine, line):
-    assert engine.answer(line) == ["sorry"]
-
-
-def test_ubgi_serves_lines_until_quit(engine):
-    out = io.StringIO()
-    position = format_xgid(xgid_of(SHORT.start_board(), (3, 1)))
-    serve_ubgi(engine, ["ubgi\n", "stop\n", position + "\n", "quit\n", position + "\n"], out)
-    lines = out.getvalue().splitlines()
-    assert lines[-2] == "readyok" and "/" in lines[-1] and len(lines) == 5
-
-
-def test_the_ubgi_engine_refuses_long_nardy():
-    with pytest.raises(ConfigError, match="UBGI knows short nardy only, the net is bound to long_classic"):
-        UbgiEngine(FakeJudge(RULES["long_classic"]), Level())
 
 
 class EngineChannel:
@@ -474,14 +351,6 @@ def test_a_gnubg_external_player_that_fails_is_a_fault(gnubg, mode, kind, rng):
     _, faults = player.answers(SHORT.start_board()[None], np.array([[3, 1]], dtype=np.int8), rng)
     assert faults[0].kind == kind
     player.close()
-
-
-def test_a_board_seen_from_the_other_side_is_another_fibs_line():
-    board = SHORT.start_board()
-    board[0, [6, 5]] = (4, 1)
-    other = np.ascontiguousarray(opponent_view(board))
-    assert format_fibs(board) != format_fibs(other)
-    assert (parse_fibs(format_fibs(other), SHORT).board == other).all()
 
 
 def test_questions_of_a_cmd_player_name_rules_board_and_dice():
