@@ -125,21 +125,25 @@ export class Actions {
     const { winner, level, points, how } = view.result;
     if (winner === null) return t("result_draw");
     const text = t(this.game.name(winner) === t("you") ? "result_you" : "result", { name: this.game.name(winner), level: t(`level_${level}`), n: points });
-    return how === "resigned" ? `${text} ${t("by_resignation")}` : text;
+    return how === "resigned" ? `${text.replace(/[.!]$/, "")} ${t("by_resignation")}.` : text;
   }
 
-  players(bottom) {
+  // rows: the board they are counted on, when it is not the game's own.
+  players(bottom, rows = null) {
     const { game } = this;
     const { view } = game;
+    const counts = rows ?? game.rows();
+    const pips = (player) => (rows ? rows[player].reduce((sum, count, index) => sum + count * index, 0) : view.pips[player]);
     for (const [id, player] of [["player-bottom", bottom], ["player-top", 1 - bottom]]) {
       const isActive = view.state !== "over" && view.to_act === player;
       byId(id).className = `player${isActive ? " active" : ""}`;
+      const isNamed = game.name(player) !== t(`colour_${player}`);
       byId(id).replaceChildren(
         h("span", { class: `disc side-${player}`, "aria-hidden": "true" }),
         h("span", { class: "name", text: game.name(player) }),
-        h("span", { class: "colour", text: t(`colour_${player}`).toLowerCase() }),
-        h("span", { class: "pips", text: t("pips", { n: view.pips[player] }) }),
-        h("span", { class: "off", text: t("off_count", { n: game.rows()[player][0] }) }));
+        h("span", { class: "colour", text: isNamed ? t(`colour_${player}`).toLowerCase() : "" }),
+        h("span", { class: "pips", text: t("pips", { n: pips(player) }) }),
+        h("span", { class: "off", text: t("off_count", { n: counts[player][0] }) }));
     }
   }
 

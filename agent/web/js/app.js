@@ -15,6 +15,8 @@ import { keepGame, lastGame, onSettings, set, settings } from "./settings.js";
 
 let presets = {};
 let refusalTimer = 0;
+let slowTimer = 0;
+const SLOW_MS = 1500; // an answer that takes longer is explained
 
 const board = new Board(byId("board"), {
   onPlace: (place, event) => (editor?.isOpen ? editor.on(place, event) : looking() ? turns.look(null) : play.on(place)),
@@ -39,6 +41,8 @@ const ui = {
     board.drawArrows([]);
     play.closeChooser();
     byId("board-frame").classList.add("busy");
+    clearTimeout(slowTimer);
+    slowTimer = setTimeout(tellSlow, SLOW_MS);
   },
   // The game after an action; another's play is shown step by step.
   async changed(before, action, stepMs) {
@@ -55,6 +59,7 @@ const ui = {
     turns.update();
   },
   ready() {
+    clearTimeout(slowTimer);
     byId("board-frame").classList.remove("busy");
     show();
   },
@@ -90,7 +95,8 @@ const actions = new Actions(game, play, {
 });
 const placed = (steps, kind, player) => ways(steps).map(({ from, to }) => ({ from: board.placeOf(player, from), to: board.placeOf(player, to), kind }));
 const arrows = (steps, kind, player) => {
-  const open = steps.length && (editor.isOpen || (player === game.view?.mover && !game.view.steps?.length));
+  const isHeld = play.selected !== null || byId("panel-hints").hidden;
+  const open = steps.length && (editor.isOpen || (player === game.view?.mover && !game.view.steps?.length && !isHeld));
   board.drawArrows(open ? placed(steps.map((step) => [step.from, step.to, step.die, step.is_hit]), kind, player) : []);
 };
 const hints = new Hints(game, { showArrows: arrows, playSteps });
@@ -127,6 +133,7 @@ function show() {
   if (looking()) return;
   play.light();
   hints.update();
+  hints.showChosen();
 }
 
 function drawDice(state = "") {
@@ -143,12 +150,15 @@ function lookAt(turn) {
     ui.refreshed();
     return;
   }
-  const [mine, theirs] = turn.board;
-  board.show(turn.by === 0 ? [mine, theirs] : [theirs, mine]);
+  const rows = turn.by === 0 ? turn.board : [turn.board[1], turn.board[0]];
+  if (settings().numbers === "mover") board.numbersOf = turn.by;
+  board.drawNumbers(board.numbersOf);
+  board.show(rows);
   board.light();
   board.drawDice(turn.dice, [], turn.by, "old");
   board.drawArrows(placed(turn.steps ?? [], turns.judged[turn.number - 1]?.verdict ?? "good", turn.by));
   show();
+  actions.players(bottomPlayer(), rows);
   byId("status").textContent = t("looking_at", { n: turn.number, name: game.name(turn.by), dice: turn.dice.join("-"), play: playText(turn) });
 }
 
@@ -158,6 +168,12 @@ async function playSteps(suggestion) {
     while (game.isBusy) await sleep(20);
     if (!(await game.act("step", { start: step.from, die: step.die }))) return;
   }
+}
+
+// A server that has just started compiles its kernels; otherwise a bot thinks, which the status says already.
+async function tellSlow() {
+  const health = await fetch("/health").then((answer) => answer.json()).catch(() => null);
+  if (game.isBusy && health?.is_warm === false) byId("status").textContent = t("warming");
 }
 
 function toggleHints() {
@@ -172,6 +188,7 @@ function openTab(name) {
     byId(`tab-${each}`).tabIndex = each === name ? 0 : -1;
   }
   if (!game.view) return;
+  if (!looking()) hints.showChosen();
   if (name === "hints") hints.update();
   else turns.update().then(() => turns.judge());
 }
@@ -281,7 +298,7 @@ async function begin() {
   wire();
   openTab("hints");
   get("nets").then((nets) => {
-    byId("net-name").textContent = Object.values(nets).join(", ") || t("no_net");
+    byId("net-name").textContent = Object.values(nets).length ? t("nets", { names: Object.values(nets).join(", ") }) : t("no_net");
   });
   const wanted = /^#([0-9a-f]{12})$/.exec(location.hash)?.[1] ?? lastGame();
   try {

@@ -2,7 +2,7 @@
 
 import { h, s } from "./dom.js";
 import { Geometry, RADIUS, SIZE } from "./geometry.js";
-import { figure, t } from "./i18n.js";
+import { t } from "./i18n.js";
 import { Pieces } from "./pieces.js";
 
 const PIPS = { 1: [[0, 0]], 2: [[-1, -1], [1, 1]], 3: [[-1, -1], [0, 0], [1, 1]], 4: [[-1, -1], [1, -1], [-1, 1], [1, 1]] };
@@ -186,8 +186,10 @@ export class Board {
   }
 
   arrow(from, to, kind, again) {
-    const a = this.tip(from);
+    const centre = this.tip(from);
     const b = this.tip(to);
+    const away = Math.atan2(b.y - centre.y, b.x - centre.x);
+    const a = { x: centre.x + RADIUS * 0.75 * Math.cos(away), y: centre.y + RADIUS * 0.75 * Math.sin(away) }; // its count stays readable
     const shift = again * 12;
     const [dx, dy] = [b.x - a.x, b.y - a.y];
     const length = Math.hypot(dx, dy) || 1;
@@ -329,5 +331,3 @@ export function chooser(element, svg, geometry, place, choices, onChoice, onEnd)
   };
   element.querySelector("button").focus();
 }
-
-export const lossText = (loss) => (loss < 0.0005 ? "" : figure(-loss));

@@ -123,7 +123,7 @@ export class NewGame {
 export async function showGames(onOpen, onGame) {
   const problem = fault();
   const list = h("ul", { class: "game-list" });
-  const file = h("input", { type: "file", accept: ".jsonl,.ndjson,.txt", id: "record-file", "aria-label": t("load_record"), on: { change: async (event) => {
+  const file = h("input", { type: "file", class: "unseen", tabindex: "-1", accept: ".jsonl,.ndjson,.txt", id: "record-file", "aria-label": t("load_record"), on: { change: async (event) => {
     try {
       await onGame(await post("games/load", { record: await event.target.files[0].text() }));
       close();
@@ -131,7 +131,7 @@ export async function showGames(onOpen, onGame) {
       tell(problem, error);
     }
   } } });
-  open(t("games"), h("label", { class: "row" }, h("span", { text: t("load_record") }), file), problem, list);
+  open(t("games"), h("div", {}, button(`${t("load_record")}…`, () => file.click(), { id: "load-record" }), file), problem, list);
   const { games } = await get("games?limit=30");
   list.replaceChildren(...games.map((game) => h("li", {},
     button(`${preset(game.rules)} · ${game.players.map(shown).join(" — ")}`, async () => {

@@ -28,6 +28,9 @@ function table(head, rows) {
   return rows.length ? h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { text })))), h("tbody", {}, ...rows)) : null;
 }
 
+// A paragraph; what stands between backticks is code.
+const prose = (text) => h("p", {}, ...text.split("`").map((part, i) => (i % 2 ? h("code", { text: part }) : part)));
+
 // What an endpoint takes, and a form that sends it.
 function form(path, verb, operation) {
   const parameters = operation.parameters ?? [];
@@ -60,7 +63,7 @@ function form(path, verb, operation) {
     }
   }, { class: "main" });
   const pick = examples.map((example, i) => button(`Example ${i + 1}`, () => { area.value = JSON.stringify(example, null, 2); }));
-  return h("div", {}, h("p", { text: operation.description ?? "" }), table(["parameter", "value", ""], rows), table(["field", "kind", "default", ""], fields(body)), area, h("div", { class: "try" }, send, ...pick), answer);
+  return h("div", {}, prose(operation.description ?? ""), table(["parameter", "value", ""], rows), table(["field", "kind", "default", ""], fields(body)), area, h("div", { class: "try" }, send, ...pick), answer);
 }
 
 // Lists of numbers stay on one line.
@@ -69,7 +72,7 @@ const compact = (value) => JSON.stringify(value, null, 1).replace(/\[[\s\d,.-]*\
 async function begin() {
   const description = await (await fetch("/openapi.json")).json();
   schemas = description.components?.schemas ?? {};
-  byId("about").append(...description.info.description.split("\n\n").map((text) => h("p", { text })));
+  byId("about").append(...description.info.description.split("\n\n").map(prose));
   const groups = new Map();
   for (const [path, verbs] of Object.entries(description.paths)) {
     for (const [verb, operation] of Object.entries(verbs)) {

@@ -2,8 +2,9 @@
 
 import { post } from "./api.js";
 import { button, byId, h } from "./dom.js";
-import { t } from "./i18n.js";
+import { figure, percent, t } from "./i18n.js";
 import { choice, preset as presetName } from "./dialogs.js";
+import { inWords } from "./panels.js";
 
 const TAKE = 2; // in place of a colour: a click takes a checker
 
@@ -123,12 +124,12 @@ export class Editor {
       const ask = { rules: this.preset, position: this.seen(), plies: 1 };
       if (!dice) {
         const found = await post("evaluate", { ...ask, plies: 0 });
-        result.replaceChildren(h("li", { text: t("worth", { equity: found.equity.toFixed(3), win: (100 * found.cumulative.win_or_better).toFixed(1) }) }));
+        result.replaceChildren(h("li", { text: t("worth", { equity: figure(found.equity), win: percent(found.cumulative.win_or_better) }) }));
         return;
       }
       const found = await post("suggest", { ...ask, dice, top: 5 });
       result.replaceChildren(...found.suggestions.map((play, i) => h("li", { class: play.verdict },
-        button(`${i + 1}. ${play.is_pass ? t("pass") : play.play}  ${play.equity.toFixed(3)}`, () => this.calls.onArrows(play.steps, play.verdict, this.mover)))));
+        button(`${i + 1}. ${play.is_pass ? t("pass") : inWords(play.play)}  ${figure(play.equity)}`, () => this.calls.onArrows(play.steps, play.verdict, this.mover)))));
       const [best] = found.suggestions;
       this.calls.onArrows(best.steps, best.verdict, this.mover);
     } catch (error) {

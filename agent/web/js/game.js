@@ -6,6 +6,7 @@ import { t } from "./i18n.js";
 import { keepGame, settings } from "./settings.js";
 
 const PAUSE = { 0: 0, 1: 650, 2: 220 }; // ms by speed: before something happens by itself
+const RETRY_MS = 3000; // how often a server that does not answer is asked again
 const STEP = { 0: 0, 1: 330, 2: 160 }; // ms of one step of the other side
 
 export class Game {
@@ -102,21 +103,22 @@ export class Game {
   }
 
   async failed(error) {
-    if (error instanceof Fault && error.code === "stale") {
-      this.view = await get(`games/${this.id}`);
-      this.ui.refreshed();
-      return;
-    }
     if (!(error instanceof Fault)) throw error;
-    this.ui.refused(error);
+    const now = error.code === "stale" ? await get(`games/${this.id}`).catch(() => null) : null;
+    if (now) this.view = now;
+    else this.ui.refused(error);
     this.ui.refreshed();
+    if (error.code === "offline") setTimeout(() => this.refresh(), RETRY_MS);
   }
 
   // The same game in another language, or as another window has left it.
   async refresh() {
     if (!this.view || this.isBusy) return;
     const { epoch } = this;
-    const view = await get(`games/${this.id}`).catch(() => null);
+    const view = await get(`games/${this.id}`).catch((error) => {
+      if (error.code === "offline" && epoch === this.epoch) setTimeout(() => this.refresh(), RETRY_MS);
+      return null;
+    });
     if (!view || epoch !== this.epoch || this.isBusy) return;
     this.view = view;
     this.ui.refreshed();

@@ -42,6 +42,9 @@ export function figure(value, digits = 3, isSigned = true) {
   return sign + (current === "ru" ? text.replace(".", ",") : text);
 }
 
+// Points lost by a play; nothing where they round to none.
+export const lossText = (loss) => (loss < 0.0005 ? "" : figure(-loss));
+
 export const percent = (value) => `${figure(100 * value, 1, false)} %`;
 
 export function translatePage(root = document) {

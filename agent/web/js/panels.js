@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { button, byId, h, s, sleep } from "./dom.js";
-import { figure, percent, t } from "./i18n.js";
+import { figure, lossText, percent, t } from "./i18n.js";
 import { set, settings } from "./settings.js";
 
 const DELAY = 150; // ms before figures are asked for: a state that passes quickly needs none
@@ -81,7 +81,7 @@ export class Hints {
     const toggle = h("label", { class: "switch" },
       h("input", { type: "checkbox", id: "show-hints", checked: showHints, on: { change: (event) => set({ showHints: event.target.checked }) } }), t("show_hints"));
     const depth = h("select", { "aria-label": t("depth"), id: "hint-plies", on: { change: (event) => set({ hintPlies: Number(event.target.value) }) } },
-      ...[0, 1, 2].map((plies) => h("option", { value: plies, text: t("plies", { n: plies }), selected: plies === hintPlies })));
+      ...[0, 1, 2].map((plies) => h("option", { value: plies, text: t(plies ? "plies" : "plies_0", { n: plies }), selected: plies === hintPlies })));
     const body = h("div", { class: "hint-list", id: "hint-list" });
     if (fault) body.append(h("p", { class: "note", text: fault }));
     else if (state === "waiting") body.append(h("p", { class: "note busy", text: t("computing") }));
@@ -94,10 +94,10 @@ export class Hints {
     const { levels } = this.game.view;
     const names = levels.map((each) => each.level);
     const rows = this.found.suggestions.map((play, row) => {
-      const loss = play.equity_loss < 0.0005 ? "" : figure(-play.equity_loss);
+      const loss = lossText(play.equity_loss);
       return h("li", { class: `hint ${play.verdict}${row === this.chosen ? " chosen" : ""}` },
         h("button", { type: "button", class: "hint-row", "aria-pressed": String(row === this.chosen), data: { row }, on: { click: () => this.choose(row), mouseenter: () => this.preview(row), focus: () => this.preview(row) } },
-          h("span", { class: "rank", text: row + 1 }), h("span", { class: "play", text: play.is_pass ? t("pass") : play.play }),
+          h("span", { class: "rank", text: row + 1 }), h("span", { class: "play", text: play.is_pass ? t("pass") : inWords(play.play) }),
           h("span", { class: "equity", text: figure(play.equity) }), h("span", { class: "loss", text: loss })),
         chancesBar(play.probs, names),
         row === this.chosen ? this.more(play) : null);
@@ -123,8 +123,14 @@ export class Hints {
   }
 
   preview(row) {
-    const play = this.found?.suggestions[row];
+    const play = this.found?.suggestions?.[row];
     if (play) this.calls.showArrows(play.steps, play.verdict, this.mover);
+  }
+
+  // The arrows of the play that is chosen; none where there is no such play, or it may not be shown now.
+  showChosen() {
+    const play = this.found?.suggestions?.[this.chosen];
+    this.calls.showArrows(play?.steps ?? [], play?.verdict ?? "", this.mover);
   }
 
   choose(row) {
@@ -149,6 +155,7 @@ export class Turns {
     this.judged = [];
     this.at = null;
     this.key = "";
+    this.isJudging = false;
   }
 
   async update() {
@@ -172,9 +179,12 @@ export class Turns {
   async judge() {
     const { key } = this;
     if (this.judged.length === this.turns.length) return;
+    this.isJudging = true;
+    this.draw();
     const found = await get(`games/${this.game.id}/analysis`).catch(() => null);
-    if (key !== this.key || !found) return;
-    this.judged = found.turns;
+    if (key !== this.key) return; // the next turn's question is on its way
+    this.isJudging = false;
+    if (found) this.judged = found.turns;
     this.draw();
   }
 
@@ -204,10 +214,11 @@ export class Turns {
     const items = this.turns.map((turn) => {
       const judged = this.judged[turn.number - 1];
       const verdict = judged?.verdict ?? "";
-      const told = judged?.loss ? ` ${figure(-judged.loss)}` : "";
-      const about = judged?.loss > 0.0005 ? t("better_was", { play: judged.best, loss: figure(-judged.loss) }) : verdict && t(`verdict_${verdict}`);
+      const told = judged?.loss ? lossText(judged.loss) : "";
+      const about = judged?.loss > 0.0005 ? t("better_was", { play: inWords(judged.best), loss: figure(-judged.loss) }) : verdict && t(`verdict_${verdict}`);
       return h("li", { class: `side-${turn.by}${turn.number === this.at ? " chosen" : ""}` },
         h("button", { type: "button", title: about, "aria-current": turn.number === this.at ? "step" : null, on: { click: () => this.look(turn.number) } },
+          h("span", { class: "rank", text: turn.number }),
           h("span", { class: `disc side-${turn.by}`, role: "img", "aria-label": t(`colour_${turn.by}`) }),
           h("span", { class: "dice", text: turn.dice.join("-") }),
           h("span", { class: "play", text: playText(turn) }),
@@ -225,7 +236,7 @@ export class Turns {
     const box = byId("panel-graph");
     const values = this.judged.map((turn) => turn.equity);
     if (!values.length) {
-      box.replaceChildren(this.controls(), h("p", { class: "note", text: t(this.turns.length ? "no_figures" : "no_turns") }));
+      box.replaceChildren(this.controls(), h("p", { class: "note", text: t(this.isJudging ? "computing" : this.turns.length ? "no_figures" : "no_turns") }));
       return;
     }
     const top = Math.max(1, ...values.map(Math.abs));
@@ -233,11 +244,12 @@ export class Turns {
     const x = (i) => pad + (i * (width - pad - 8)) / Math.max(1, values.length - 1);
     const y = (value) => height / 2 - (value / top) * (height / 2 - 12);
     const grid = [-top, -top / 2, 0, top / 2, top].map((value) => s("g", { class: "grid" },
-      s("line", { x1: pad, x2: width - 8, y1: y(value), y2: y(value) }), s("text", { x: pad - 4, y: y(value) + 3, text: figure(value, 1) })));
+      s("line", { x1: pad, x2: width - 8, y1: y(value), y2: y(value) }), s("text", { x: pad - 4, y: y(value) + 3, text: figure(value, 1, value !== 0) })));
     const line = s("polyline", { class: "line", points: values.map((value, i) => `${x(i)},${y(value)}`).join(" ") });
+    const size = ({ verdict }) => (values.length < 50 || verdict === "error" || verdict === "blunder" ? 3.4 : 1.8); // a long game stays a line
     const dots = this.judged.map((turn, i) => {
-      const title = `${turn.number}. ${playText(this.turns[i])}: ${figure(turn.equity)}${turn.loss ? ` (${figure(-turn.loss)})` : ""}`;
-      return s("circle", { class: `dot ${turn.verdict ?? ""}${turn.number === this.at ? " chosen" : ""}`, cx: x(i), cy: y(turn.equity), r: turn.number === this.at ? 6 : 3.4, on: { click: () => this.look(turn.number) } }, s("title", { text: title }));
+      const title = `${turn.number}. ${playText(this.turns[i])}: ${figure(turn.equity)}${turn.loss >= 0.0005 ? ` (${lossText(turn.loss)})` : ""}`;
+      return s("circle", { class: `dot ${turn.verdict ?? ""}${turn.number === this.at ? " chosen" : ""}`, cx: x(i), cy: y(turn.equity), r: turn.number === this.at ? 6 : size(turn), on: { click: () => this.look(turn.number) } }, s("title", { text: title }));
     });
     const label = t("graph_label", { n: values.length, last: figure(values.at(-1)) });
     box.replaceChildren(this.controls(), h("p", { class: "note", text: t("graph_about") }),
@@ -251,7 +263,7 @@ export class Turns {
       const sum = (name) => own.reduce((total, turn) => total + turn[name], 0);
       const blunders = own.filter((turn) => turn.verdict === "blunder").length;
       const errors = own.filter((turn) => turn.verdict === "error").length;
-      return h("tr", {}, h("th", { scope: "row", text: this.game.name(player) }), h("td", { text: figure(-sum("loss"), 2) }), h("td", { text: errors }), h("td", { text: blunders }), h("td", { text: figure(sum("luck"), 2) }));
+      return h("tr", {}, h("th", { scope: "row", text: this.game.name(player) }), h("td", { text: figure(-sum("loss"), 2, sum("loss") >= 0.005) }), h("td", { text: errors }), h("td", { text: blunders }), h("td", { text: figure(sum("luck"), 2) }));
     });
     const head = ["", "lost_points", "errors", "blunders", "luck"].map((key) => h("th", { scope: "col", text: key ? t(key) : "" }));
     return h("table", { class: "summary" }, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows));
@@ -260,5 +272,8 @@ export class Turns {
 
 export function playText(turn) {
   if (turn.play === "pass" || turn.play === "nothing moved") return t("pass");
-  return turn.is_correct ? turn.play : `${turn.play} (!)`;
+  return turn.is_correct ? inWords(turn.play) : `${inWords(turn.play)} (!)`;
 }
+
+// A play with the language's words for the bar and bearing off.
+export const inWords = (play) => play.replace(/\bbar\b/g, t("word_bar")).replace(/\boff\b/g, t("word_off"));

@@ -59,6 +59,7 @@ export class Play {
     if (this.selected !== null && !this.game.view.board[0][this.selected]) this.selected = null;
     const sources = this.isFree ? [] : this.sources().map((index) => this.place(index));
     const targets = this.selected === null || this.isFree ? [] : [...this.ends(this.selected).keys()].map((end) => this.place(end));
+    if (this.selected !== null) this.board.drawArrows([]);
     this.board.light({
       sources: showTargets ? sources : [],
       targets: showTargets ? targets : [],
