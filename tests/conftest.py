@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import zlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,3 +34,36 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random numbers that depend on the test's name and --rng-seed alone, not on the order of tests."""
     seed = request.config.getoption("--rng-seed")
     return np.random.default_rng([seed, zlib.crc32(request.node.nodeid.encode())])
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """`nardy serve` as a process of its own (see `web_server`)."""
+    from web_server import ServerProcess
+
+    found = ServerProcess(tmp_path_factory.mktemp("web"))
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser for the modules that drive the web board (see `web_table`)."""
+    from web_table import CHROMIUM, FLAGS, playwright
+
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def table(browser: Any, server: Any) -> Iterator[Any]:
+    """A page with the board, on which nothing must go wrong."""
+    from web_table import Table, new_context
+
+    context = new_context(browser)
+    found = Table(context.new_page(), server)
+    yield found
+    context.close()
+    assert found.faults == []

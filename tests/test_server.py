@@ -60,7 +60,7 @@ def played_by_bots(client, game, most=2000):
 
 @pytest.mark.parametrize("rules", ["short", "long_classic"])
 def test_two_bots_play_a_game_to_its_end_that_is_kept_and_judged(client, folder, rules) -> None:
-    """From a late position: whole games are played in test_web.py."""
+    """From a late position: whole games are played in test_web_play.py."""
     row = [0, 3, 3, 3, 2, 2, 1, 0, 0, 1] + [0] * 16
     game = played_by_bots(client, new_game(client, rules, ["pips", "net"], seed=5, position=[row, row]))
     assert game["result"]["points"] >= 1
