@@ -1,11 +1,11 @@
-"""`nardy info` and `board`: versions, nets and presets, and what a position looks like."""
+"""`nardy info`, `board` and `schema`: versions, nets and presets, what a position looks like, what `--json` gives."""
 
 from __future__ import annotations
 
 import platform
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,7 @@ def mount(app: typer.Typer) -> None:
     """Add these commands to an app."""
     app.command()(board)
     app.command()(info)
+    app.command()(schema)
 
 
 def board(
@@ -92,6 +93,18 @@ def info(as_json: JsonOption = False) -> None:
     for name, options in presets.items():
         aka = "".join(f" (also {alias})" for alias, preset in ALIASES.items() if preset == name)
         typer.echo(f"  {name}{aka}: " + " ".join(f"{option}={value}" for option, value in options.items()))
+
+
+def schema(
+    command: Annotated[str, typer.Argument(help="A command, such as suggest or 'dice stats'.")],
+) -> None:
+    """JSON Schema of what a command prints with --json."""
+    from agent.command_schemas import COMMAND_SCHEMAS
+    from engine.errors import ConfigError
+
+    if command not in COMMAND_SCHEMAS:
+        raise ConfigError(f"a schema is kept for {', '.join(COMMAND_SCHEMAS)}, got {command[:60]!r}")
+    print_json(COMMAND_SCHEMAS[command])
 
 
 def _version(name: str) -> str | None:

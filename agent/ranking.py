@@ -110,11 +110,7 @@ def choose_plays(
     """The best play of each position at a level.
 
     Args:
-        judge: the evaluator, bound to the rules.
-        boards: int8 [B, 2, 26], seen by the player on roll; none finished.
-        dice: int8 [B, 2].
-        level: depth and filters.
-        threads: most CPU threads to use; None: all cores.
+        judge, boards, dice, level, threads: as for `rank_plays`.
     Returns:
         int8 [B, 2, 26], row 0 the player who just moved.
     """

@@ -23,19 +23,25 @@ from agent.ranking import rank_plays
 from agent.rollout import RolloutConfig, rollout
 from agent.suggest import suggest, suggest_many
 from engine.board import CONTACT, opponent_view, phase
+from engine.movegen import afterstates_of
 
 LIMITS_MS = (1.0, 10.0, 150.0, 4000.0)  # 0 to 3 plies, on two cores
+TRUNCATE = 7
+ROLLOUT_LIMITS_S = {"short": {TRUNCATE: 6.0, None: 45.0}, "long": {TRUNCATE: 6.0, None: 80.0}}  # 1,296 trials
 MEMORY_LIMIT_MB = 1024
+TURNS_MET = 100  # so that positions of every part of a game are among them
 
 
 def contact_positions(judge: Evaluator, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Boards and rolls with contact and a choice, met in the net's games against itself."""
     boards = np.repeat(judge.rules.start_board()[None], 64, axis=0)
     met, rolls = [], []
-    while sum(map(len, met)) < 4 * count:
+    while sum(map(len, met)) < 4 * count or len(met) < TURNS_MET:
         dice = rng.integers(1, 7, size=(len(boards), 2), dtype=np.int8)
-        met.append(boards[phase(boards, judge.rules) == CONTACT])
-        rolls.append(dice[phase(boards, judge.rules) == CONTACT])
+        plays = np.diff(afterstates_of(boards, dice, judge.rules)[1])
+        wanted = (phase(boards, judge.rules) == CONTACT) & (plays > 1)
+        met.append(boards[wanted])
+        rolls.append(dice[wanted])
         boards = np.ascontiguousarray(opponent_view(judge.choose(boards, dice)))
         boards[(boards[:, :, 0] == 15).any(axis=1)] = judge.rules.start_board()
     picked = rng.permutation(sum(map(len, met)))[:count]
@@ -77,16 +83,25 @@ def bench_batch(judge: Evaluator, boards: np.ndarray, dice: np.ndarray) -> None:
 def bench_rollouts(judge: Evaluator, trials: int) -> None:
     roll = (6, 4) if judge.rules.has_head_rule else (3, 1)
     candidate = suggest(judge.rules.start_board(), roll, judge.rules, judge)[0].afterstate[None]
-    for name, truncate in (("truncated at 7 turns", 7), ("full", None)):
+    for name, truncate in ((f"truncated at {TRUNCATE} turns", TRUNCATE), ("full", None)):
         config = RolloutConfig(trials=trials, truncate=truncate)
         start = time.perf_counter()
         result = rollout(candidate, judge.rules, judge, config)
         seconds = time.perf_counter() - start
         assert result.trials == trials
         best = result.candidates[0]
-        print(f"  rollout {name}: {seconds:.1f} s, {best.equity:+.4f} +- {best.se:.4f}, {trials} trials", flush=True)
+        limit = ROLLOUT_LIMITS_S[judge.rules.game.name][truncate]
+        print(
+            f"  rollout {name}: {seconds:.1f} s  (limit {limit:g} s for 1,296 trials), {best.equity:+.4f} +- "
+            f"{best.se:.4f}, {trials} trials",
+            flush=True,
+        )
     plain = rollout(candidate, judge.rules, judge, RolloutConfig(trials=trials, variance_reduction=False)).candidates[0]
-    print(f"  plain {plain.equity:+.4f} +- {plain.se:.4f}: the luck taken off cuts it {plain.se / best.se:.1f} times")
+    apart = abs(plain.equity - best.equity) / np.hypot(plain.se, best.se)
+    print(
+        f"  plain {plain.equity:+.4f} +- {plain.se:.4f}: the luck taken off cuts it {plain.se / best.se:.2f} times "
+        f"(least 4), the means are {apart:.1f} joint standard errors apart"
+    )
 
 
 def main() -> int:
@@ -94,9 +109,11 @@ def main() -> int:
     parser.add_argument("--rules", nargs="*", default=["short", "long_classic"])
     parser.add_argument("--net", help="a net file of one game, with its --rules")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--deep", type=int, help="positions judged at 3-ply, when fewer than at the other depths")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
-    positions, deep, trials = (20, 2, 144) if args.quick else (200, 40, 1296)
+    positions, trials = (20, 144) if args.quick else (200, 1296)
+    deep = args.deep or (2 if args.quick else positions)
     for rules in args.rules:
         judge = load_evaluator(rules, args.net)
         boards, dice = contact_positions(judge, max(positions, 1000), np.random.default_rng(args.seed))

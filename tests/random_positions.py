@@ -20,6 +20,16 @@ CHECKERS, HEAD, BAR = 15, 24, 25
 RUN = 6  # points in a row that make a block
 
 
+def board_of(mine: dict[int, int], theirs: dict[int, int]) -> Int8:
+    """int8 [2, 26]: a board from the points of each side, as that side counts them; the rest is borne off."""
+    board = np.zeros((2, 26), dtype=np.int8)
+    for row, side in enumerate((mine, theirs)):
+        for point, count in side.items():
+            board[row, point] = count
+    board[:, 0] += CHECKERS - board.sum(axis=1, dtype=np.int8)
+    return board
+
+
 def random_rolls(n: int, rng: np.random.Generator) -> Int8:
     """int8 [n, 2]: rolls of two fair dice."""
     return rng.integers(1, 7, size=(n, 2), dtype=np.int8)

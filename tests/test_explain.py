@@ -13,18 +13,9 @@ from engine.movegen import legal_afterstates
 from engine.notation import parse_play
 from engine.rules import get_rules
 from fake_judge import FakeJudge
-from random_positions import random_play
+from random_positions import board_of, random_play
 
 SHORT, LONG = get_rules("short"), get_rules("long_classic")
-
-
-def board_of(mine: dict[int, int], theirs: dict[int, int]) -> np.ndarray:
-    board = np.zeros((2, 26), dtype=np.int8)
-    for row, side in enumerate((mine, theirs)):
-        for point, count in side.items():
-            board[row, point] = count
-    board[:, 0] = 15 - board.sum(axis=1)
-    return board
 
 
 def facts_of(play: str, board: np.ndarray, dice: str, rules):

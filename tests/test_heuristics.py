@@ -8,16 +8,7 @@ import pytest
 from agent.heuristics import NINE_WEIGHTS, WON, linear_value, nine_feature_value, short_value
 from engine.board import opponent_view
 from engine.rules import RULES
-from random_positions import placed, random_play
-
-
-def board_of(mine: dict[int, int], theirs: dict[int, int]) -> np.ndarray:
-    board = np.zeros((1, 2, 26), dtype=np.int8)
-    for row, counts in enumerate((mine, theirs)):
-        for point, count in counts.items():
-            board[0, row, point] = count
-        board[0, row, 0] += 15 - board[0, row].sum()
-    return board
+from random_positions import board_of, placed, random_play
 
 
 def slow_nine_features(board: np.ndarray, rules) -> list[list[float]]:
@@ -61,7 +52,7 @@ def test_nine_feature_value_equals_its_description_on_random_positions(rng):
 
 def test_nine_feature_value_of_a_position_worked_out_by_hand():
     rules = RULES["long_classic"]
-    board = board_of({24: 15}, {24: 14, 18: 1})
+    board = board_of({24: 15}, {24: 14, 18: 1})[None]
     pips = -(360 - 354) / 360
     head = -0.45 * (15 - 14) / 15
     occupied = 0.2 * (1 - 2) / 15
@@ -79,7 +70,7 @@ def test_a_finished_win_beats_every_other_value(preset, rng):
     rules = RULES[preset]
     value = linear_value(rules)
     boards, _ = random_play(rules, 200, rng)
-    won = board_of({}, {6: 15})
+    won = board_of({}, {6: 15})[None]
     assert value(won, rules)[0] == WON > np.abs(value(boards, rules)).max() * 10
 
 
@@ -102,19 +93,19 @@ def test_nine_feature_value_changes_sign_with_the_sides(rng):
 def test_short_value_prefers_a_made_point_to_a_blot_and_a_hit_to_none():
     rules = RULES["short_backgammon"]
     rest = {24: 2, 13: 5}
-    made = board_of(rest | {8: 2, 6: 4, 5: 2}, {24: 2, 13: 5, 8: 3, 6: 5})
-    blots = board_of(rest | {8: 3, 6: 3, 5: 1, 4: 1}, {24: 2, 13: 5, 8: 3, 6: 5})
+    made = board_of(rest | {8: 2, 6: 4, 5: 2}, {24: 2, 13: 5, 8: 3, 6: 5})[None]
+    blots = board_of(rest | {8: 3, 6: 3, 5: 1, 4: 1}, {24: 2, 13: 5, 8: 3, 6: 5})[None]
     assert short_value(made, rules)[0] > short_value(blots, rules)[0]
-    hit = board_of(rest | {8: 3, 6: 5}, {25: 1, 24: 1, 13: 5, 8: 3, 6: 5})
-    missed = board_of(rest | {8: 3, 6: 5}, {24: 1, 20: 1, 13: 5, 8: 3, 6: 5})
+    hit = board_of(rest | {8: 3, 6: 5}, {25: 1, 24: 1, 13: 5, 8: 3, 6: 5})[None]
+    missed = board_of(rest | {8: 3, 6: 5}, {24: 1, 20: 1, 13: 5, 8: 3, 6: 5})[None]
     assert short_value(hit, rules)[0] > short_value(missed, rules)[0] + 0.05
 
 
 def test_short_value_counts_a_blot_as_dearer_when_the_opponent_can_reach_it():
     rules = RULES["short"]
-    exposed = board_of({24: 1, 10: 2, 6: 6, 5: 6}, {20: 2, 13: 5, 8: 3, 6: 5})
+    exposed = board_of({24: 1, 10: 2, 6: 6, 5: 6}, {20: 2, 13: 5, 8: 3, 6: 5})[None]
     assert exposed[0, 0].sum() == 15
-    unreachable = board_of({24: 1, 10: 2, 6: 6, 5: 6}, {20: 2, 19: 5, 18: 3, 17: 5})
+    unreachable = board_of({24: 1, 10: 2, 6: 6, 5: 6}, {20: 2, 19: 5, 18: 3, 17: 5})[None]
     danger = []
     for board in (exposed, unreachable):
         moved = board.copy()

@@ -17,18 +17,9 @@ from engine.outcome import game_points
 from engine.rules import Rules, get_rules
 from engine.turn import Turn
 from fake_judge import FakeJudge
-from random_positions import placed
+from random_positions import board_of, placed
 from schema_check import assert_fits
 from small_net import small_net
-
-
-def board_of(mine: dict[int, int], theirs: dict[int, int]) -> np.ndarray:
-    board = np.zeros((2, 26), dtype=np.int8)
-    for row, side in enumerate((mine, theirs)):
-        for point, count in side.items():
-            board[row, point] = count
-    board[:, 0] = 15 - board.sum(axis=1)
-    return board
 
 
 def race(rules: Rules) -> np.ndarray:

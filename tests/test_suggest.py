@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from agent.cli import main
 from agent.levels import DEFAULT_FILTERS, Level, PlyFilter, as_level
 from agent.net import save_net
 from agent.ranking import choose_plays, rank_plays
@@ -270,24 +268,6 @@ def test_a_ranking_keeps_each_board_to_itself(judge: FakeJudge) -> None:
     for row, (board, roll) in enumerate(zip(boards, dice, strict=True)):
         mine = ranking.afterstates[ranking.offsets[row] : ranking.offsets[row + 1]]
         assert {a.tobytes() for a in mine} == {a.tobytes() for a in legal_afterstates(board, roll, judge.rules)}
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("suggestions", ["suggest", "--dice", "64"]),
-        ("evaluation", ["evaluate"]),
-        ("rollout", ["rollout", "--dice", "33", "--trials", "4", "--truncate", "1"]),
-        ("openings", ["openings", "--trials", "2", "--truncate", "1"]),
-    ],
-)
-def test_json_on_the_command_line_fits_the_schema(
-    name: str, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    net = tmp_path / "small.safetensors"
-    save_net(small_net("long_classic"), net)
-    assert main([*arguments, "--rules", "long_classic", "--net", str(net), "--json"]) == 0
-    assert_fits(json.loads(capsys.readouterr().out), SCHEMAS[name])
 
 
 def test_answers_do_not_depend_on_what_was_asked_before(tmp_path: Path) -> None:
