@@ -61,6 +61,11 @@ def run(commands: typer.Typer, name: str, arguments: Sequence[str] | None = None
         return EXIT_BAD_INPUT
 
 
+def called_as(name: str) -> str:
+    """How this program was called, for a user to type again: by its name, or by the script that started it."""
+    return os.environ.get("NARDY_COMMAND", name)
+
+
 def error_line(error: Exception) -> str | None:
     """What a user is told of an error that he can cause; None for a fault of the program.
 

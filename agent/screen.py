@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import textwrap
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from agent.cli_run import called_as
 from agent.lang import as_lang, reason_text
 from agent.play_words import WORDS, say
 from engine.drawing import draw_board
@@ -65,6 +68,10 @@ class Screen:
             print(text, flush=True)
         else:
             self.write(text)
+
+    def say_how_to_resume(self, record: Path) -> None:
+        """The command that goes on with a game, for a shell."""
+        self.say("saved", command=called_as("nardy"), path=shlex.quote(str(record)))
 
     def ask(self, key: str, **data: Any) -> str:
         """What the player types after a prompt, without spaces around it. Raises InputEnded."""

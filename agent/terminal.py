@@ -260,7 +260,7 @@ class TerminalGame:
             except OSError as error:
                 self.screen.say("refused", why=f"{typed}: {error.strerror}")
         else:
-            self.screen.say("saved", path=writer.path)
+            self.screen.say_how_to_resume(writer.path)
 
     def _quit(self) -> None:
         raise Quit

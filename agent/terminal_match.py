@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shlex
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -165,7 +164,7 @@ def _play_one(table: Table, seats: tuple[Seat, Seat], screen: Screen, rng: np.ra
 
 def _say_how_to_resume(table: Table, screen: Screen) -> None:
     if table.writer is not None:
-        screen.say("saved", path=shlex.quote(str(table.writer.path)))
+        screen.say_how_to_resume(table.writer.path)
 
 
 def _show_score(match: Match, names: tuple[str, str], screen: Screen, key: str) -> None:

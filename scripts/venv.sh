@@ -1,6 +1,7 @@
 # Sourced by the other scripts: makes .venv at the root of the repository when there is none, and keeps it up to date.
 # use_venv NAME EXTRAS: the stamp .venv/.nardy-NAME says from which files the extras of pyproject.toml were installed.
-# NARDY_EXTRAS in the environment adds more of them, such as NARDY_EXTRAS=peers.
+# NARDY_EXTRAS in the environment adds more of them, such as NARDY_EXTRAS=peers. The commands get NARDY_COMMAND: how they
+# were called, which they repeat where they say how to go on.
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$root/.venv

@@ -43,6 +43,10 @@ def installs(root: Path) -> list[str]:
     return [line.rpartition("[")[2].rstrip("]") for line in calls.read_text().splitlines()] if calls.exists() else []
 
 
+def shell_output(line: str, folder: Path) -> str:
+    return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def test_a_second_start_installs_nothing(root: Path) -> None:
     for _ in range(2):
         assert use_venv(root, "nardy", "report,serve").wait() == 0
@@ -83,6 +87,17 @@ def test_an_install_that_fails_is_tried_again(root: Path) -> None:
     python.write_text(FAKE_PYTHON)
     assert use_venv(root, "nardy", "serve").wait() == 0
     assert installs(root) == ["serve", "serve"]
+
+
+@pytest.mark.parametrize("name", ["nardy", "nardy-train"])
+def test_a_command_learns_how_it_was_called(root: Path, name: str) -> None:
+    (root / "scripts" / name).write_bytes((ROOT / "scripts" / name).read_bytes())
+    command = root / ".venv" / "bin" / name
+    command.write_text('#!/usr/bin/env bash\necho "$NARDY_COMMAND $1"\n')
+    command.chmod(0o755)
+    for folder, script in ((root, f"scripts/{name}"), (root.parent, f"'{root.name}'/scripts/{name}")):
+        again = shell_output(f"bash {script} play", folder).removesuffix(" play")
+        assert again.startswith("bash ") and shell_output(f"{again} replay", folder) == f"{again} replay"
 
 
 @pytest.mark.parametrize("name", ["suggest.py", "benchmark.py", "train.py"])

@@ -162,7 +162,15 @@ def test_save_copies_the_record(scripted: Any, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     run_ = scripted(["31", "save", f"save {copy}", "save /nonexistent/x"], record=tmp_path / "game")
     assert copy.read_bytes() == (tmp_path / "game").read_bytes()
-    assert "nardy play --resume" in run_.said and "Not possible" in run_.said
+    assert f"nardy play --resume {tmp_path / 'game'}" in run_.said and "Not possible" in run_.said
+
+
+def test_how_to_go_on_is_said_in_the_words_that_a_shell_takes(
+    scripted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NARDY_COMMAND", "bash scripts/nardy")
+    run_ = scripted(["31", "save"], record=tmp_path / "a game")
+    assert f"bash scripts/nardy play --resume '{tmp_path / 'a game'}'" in run_.said
     assert "not recorded" in scripted(["save"]).said
 
 
