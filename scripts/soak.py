@@ -2,7 +2,7 @@
 
 The server answers suggestions, judges, plays games and loses the reader of most rollouts; the arena plays one match
 after another in one process. Memory is the median of the resident set in a window, descriptors the fewest in it: the
-last tenth of the time is compared with the window from a fifth to three tenths of it. Exit code 1 if memory grew by
+last tenth of the samples is compared with those from a fifth to three tenths of them. Exit code 1 if memory grew by
 more than --limit percent, a descriptor was left open, or an answer was wrong.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 from bench_server import DICE, ROOT, RULES, Load, many_connections, memory_mb, rollout, start_server, suggestion
 from tqdm import tqdm
 
-FIRST, LAST = (0.2, 0.3), (0.9, 1.0)  # windows that are compared, as shares of the time
+FIRST, LAST = (0.2, 0.3), (0.9, 1.0)  # windows that are compared, as shares of the samples
 ARENA = """
 import itertools, pathlib, sys, tempfile
 sys.path.insert(0, sys.argv[1])
@@ -42,25 +42,24 @@ with tempfile.TemporaryDirectory() as folder:
 
 @dataclass
 class Samples:
-    """What a process used: seconds, MB and descriptors, one entry a sample."""
+    """What a process used: MB and descriptors, one entry a sample."""
 
-    at: list[float] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
     descriptors: list[int] = field(default_factory=list)
 
-    def take(self, pid: int, at: float) -> None:
+    def take(self, pid: int) -> None:
         """Measure now."""
-        self.at.append(at)
         self.memory.append(memory_mb(pid))
         self.descriptors.append(len(list(Path(f"/proc/{pid}/fd").iterdir())))
 
-    def growth(self, seconds: float) -> tuple[float, int]:
+    def growth(self) -> tuple[float, int]:
         """Percent of memory and number of descriptors that came between the two windows."""
-        share = np.array(self.at) / seconds
-        first, last = ((share >= low) & (share <= high) for low, high in (FIRST, LAST))
-        memory, descriptors = np.array(self.memory), np.array(self.descriptors)
-        percent = 100.0 * float(np.median(memory[last]) / np.median(memory[first]) - 1.0)
-        return percent, int(descriptors[last].min() - descriptors[first].min())
+        count = len(self.memory)
+        first, last = (
+            slice(int(low * count), max(int(low * count) + 1, int(high * count))) for low, high in (FIRST, LAST)
+        )
+        percent = 100.0 * float(np.median(self.memory[last]) / np.median(self.memory[first]) - 1.0)
+        return percent, min(self.descriptors[last]) - min(self.descriptors[first])
 
 
 async def game(client: httpx.AsyncClient, load: Load, rules: str, rng: np.random.Generator) -> None:
@@ -133,7 +132,7 @@ async def soak(url: str, clients: int, seconds: float, samples: dict[int, Sample
         with tqdm(total=round(seconds), unit="s") as bar:
             while (at := time.monotonic() - began) < seconds:
                 for pid, taken in samples.items():
-                    taken.take(pid, at)
+                    taken.take(pid)
                 bar.update(round(at) - bar.n)
                 await asyncio.sleep(min(1.0, seconds / 100))
 
@@ -168,7 +167,7 @@ def main() -> int:
         assert server.poll() is None and arena.poll() is None, "a process ended"
     for kind, times in sorted(load.times.items()):
         print(f"{kind}: {len(times)} requests")
-    grown = {name: samples.growth(60 * args.minutes) for name, (_, samples) in named.items()}
+    grown = {name: samples.growth() for name, (_, samples) in named.items()}
     for name, (percent, descriptors) in grown.items():
         peak = max(named[name][1].memory)
         print(f"{name}: memory {percent:+.1f} %, at most {peak:.0f} MB, descriptors {descriptors:+d}")
