@@ -156,7 +156,8 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: HTTPException) -> JSONResponse:
-        text = {404: f"there is nothing at {request.url.path[:100]}", 405: f"{request.method} is not allowed here"}
+        path = str(request.scope["path"])[:100]  # request.url would read the query too, which may be no UTF-8
+        text = {404: f"there is nothing at {path}", 405: f"{request.method} is not allowed here"}
         return JSONResponse(
             {"message": text.get(error.status_code, str(error.detail))},
             status_code=error.status_code,

@@ -66,7 +66,6 @@ def faults_of_trust(tree: ast.AST) -> list[str]:
         if isinstance(node, ast.Attribute | ast.Name):
             first, dot, rest = dotted(node).partition(".")
             name = (names.get(first, first) + dot + rest).removeprefix("builtins.")
-
             if name in RUNS_TEXT | SHELL_CALLS | LOADS_OBJECTS:
                 found.append(f"line {node.lineno}: {name}")
         is_risky = isinstance(node, ast.keyword) and node.arg in ("shell", "allow_pickle")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -194,6 +196,31 @@ def test_files_that_are_no_npz_or_hold_objects_are_refused(tmp_path, arrays):
     arrays["dice"] = np.array([object()] * 250)
     with pytest.raises(RecordError, match="is no referee file"):
         load_referee(write(tmp_path, arrays))
+
+
+def test_a_file_with_torn_compression_or_odd_packing_is_refused(tmp_path, arrays):
+    whole = write(tmp_path, arrays).read_bytes()
+    path = tmp_path / "odd.npz"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("boards.npy", whole[:5000])
+    for place in (60, 200):  # in the compressed bytes, which then mean nothing
+        path.write_bytes(packed.getvalue()[:place] + bytes(60) + packed.getvalue()[place + 60 :])
+        with pytest.raises(RecordError, match="is no referee file"):
+            load_referee(path)
+
+
+@pytest.mark.parametrize("shape", [(10**12, 2, 26), (-1, 2, 26), (2**40, 2**40), (1, 1)])
+def test_an_array_that_states_another_size_than_it_has_is_refused_before_memory_is_taken(tmp_path, arrays, shape):
+    del arrays["cal_boards"]
+    path = write(tmp_path, arrays)
+    lying = io.BytesIO()
+    header = {"descr": "|i1", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(lying, header)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("cal_boards.npy", lying.getvalue() + bytes(100))
+    with pytest.raises(RecordError, match="is no referee file"):
+        load_referee(path)
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path, arrays, monkeypatch):
