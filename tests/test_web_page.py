@@ -112,3 +112,28 @@ def test_the_page_of_the_api_sends_its_examples(table) -> None:
     page.locator("summary", has_text="/api/v1/suggest").click()
     page.click("text=Send")
     page.locator("pre", has_text='"suggestions"').wait_for()
+
+
+def test_a_server_that_still_compiles_says_so(table) -> None:
+    table.open(dice="seed")
+    page, held = table.page, []
+    page.route("**/health", lambda route: route.fulfill(json={"is_warm": False}))
+    page.route("**/roll?*", lambda route: held.append(route))
+    page.keyboard.press("r")
+    page.locator("#status", has_text="gets ready").wait_for()
+    held[0].continue_()
+    assert table.lit("source")
+    assert "gets ready" not in page.inner_text("#status")
+
+
+def test_a_game_goes_on_by_itself_when_the_server_answers_again(table) -> None:
+    page = table.page
+    page.route("**/bot?*", lambda route: route.abort())
+    table.open(players=["net", "you"], dice="seed", waits=False)
+    page.locator("#refusal:not([hidden])", has_text="does not answer").wait_for()
+    assert table.view()["n_turns"] == 0
+    page.unroute("**/bot?*")
+    page.locator("#centre [data-act='roll']").wait_for()
+    assert table.view()["n_turns"] == 1
+    assert all("ERR_FAILED" in fault for fault in table.faults)
+    table.faults.clear()
