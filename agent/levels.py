@@ -73,7 +73,11 @@ def as_level(level: str | int | Level, filters: str | tuple[PlyFilter, ...] | No
     chosen = level if isinstance(level, Level) else Level(plies=_plies(str(level).strip().lower()))
     if filters is None:
         return chosen
-    return Level(plies=chosen.plies, filters=parse_filters(filters) if isinstance(filters, str) else filters)
+    if isinstance(filters, str):
+        return Level(plies=chosen.plies, filters=parse_filters(filters))
+    if not isinstance(filters, tuple) or not all(isinstance(f, PlyFilter) for f in filters):
+        raise ConfigError(f"filters must be text such as 8:0.16,4:0.08 or a tuple of PlyFilter, got {filters!r}"[:200])
+    return Level(plies=chosen.plies, filters=filters)
 
 
 def parse_filters(text: str) -> tuple[PlyFilter, ...]:

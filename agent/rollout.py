@@ -30,6 +30,7 @@ from engine.rules import Rules, get_rules
 Floats = npt.NDArray[np.float64]
 
 STRATA = 36
+MAX_TRIALS = 10_000_000  # first rolls of all trials are drawn at once
 _CHUNK_GAMES = 1296  # games in lockstep; a chunk that is interrupted counts for nothing
 
 
@@ -53,12 +54,16 @@ class RolloutConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", as_level(self.level))
-        if self.trials < 1 or self.min_trials < 1:
-            raise ConfigError(f"trials must be 1 or more, got {self.trials} (and min_trials {self.min_trials})")
-        if self.truncate is not None and self.truncate < 1:
-            raise ConfigError(f"truncate must be 1 or more turns, got {self.truncate}")
-        if self.seed < 0:
-            raise ConfigError(f"seed must be 0 or more, got {self.seed}")
+        for name, least in (("trials", 1), ("min_trials", 1), ("truncate", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if value is None and name == "truncate":
+                continue
+            if not isinstance(value, (int, np.integer)):
+                raise ConfigError(f"{name} must be a whole number, got {value!r}")
+            if value < least:
+                raise ConfigError(f"{name} must be {least} or more, got {value}")
+        if self.trials > MAX_TRIALS:
+            raise ConfigError(f"trials must be at most {MAX_TRIALS:,}, got {self.trials}")
         for name in ("stop_at_joint_se", "stop_at_se"):
             limit = getattr(self, name)
             if limit is not None and not limit > 0.0:

@@ -22,7 +22,7 @@ from agent.net import Net, shipped_net
 from agent.ranking import Judge, Probs, Ranking, rank_plays
 from engine.board import Boards, as_boards
 from engine.dice import ROLL_WEIGHTS, ROLLS, as_dice, as_dice_batch
-from engine.errors import ConfigError, NetError, PositionError
+from engine.errors import ConfigError, DiceError, NetError, PositionError
 from engine.outcome import UNFINISHED, is_finished, outcome_class
 from engine.rules import Rules, get_rules
 
@@ -224,6 +224,8 @@ def chosen_level(plies: int | None, level: LevelText | None, filters: Filters = 
 
 
 def _rolls(dice: Sequence[Any], count: int) -> npt.NDArray[np.int8]:
+    if not hasattr(dice, "__len__"):
+        raise DiceError(f"dice must be a list of rolls, one a board, got {str(dice)[:60]}")
     if len(dice) != count:
         raise PositionError(f"each board needs one roll, got {count} boards and {len(dice)} rolls")
     if isinstance(dice, np.ndarray) and dice.ndim == 2:

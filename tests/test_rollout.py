@@ -267,9 +267,14 @@ def test_plays_are_named_or_the_best_ones() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"trials": 0}, "trials must be 1"),
-        ({"truncate": 0}, "truncate must be 1"),
-        ({"seed": -1}, "seed must be 0"),
+        ({"trials": 0}, "trials must be 1 or more, got 0"),
+        ({"trials": 1.5}, "trials must be a whole number, got 1.5"),
+        ({"trials": 10**12}, "trials must be at most 10,000,000, got 1000000000000"),
+        ({"min_trials": None}, "min_trials must be a whole number"),
+        ({"truncate": 0}, "truncate must be 1 or more, got 0"),
+        ({"truncate": 2.5}, "truncate must be a whole number"),
+        ({"seed": -1}, "seed must be 0 or more, got -1"),
+        ({"seed": "a"}, "seed must be a whole number, got 'a'"),
         ({"stop_at_se": 0.0}, "stop_at_se must be above 0"),
         ({"level": "deepest"}, "a level is"),
     ],

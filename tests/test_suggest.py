@@ -236,6 +236,7 @@ def test_a_filter_is_keep_and_within(text: str) -> None:
         ({"top": 0}, ConfigError, "top must be 1"),
         ({"top": 1.5}, ConfigError, "top must be 1 .* got 1.5"),
         ({"plies": 1, "filters": "8:1e308"}, ConfigError, "0 to 1e.06 points"),
+        ({"plies": 1, "filters": 5}, ConfigError, "filters must be text such as .* got 5"),
         ({"level": "9" * 5000}, ConfigError, r"fast, good, .* got '9{60}'$"),
         ({"net": 5}, NetError, "got int"),
         ({"plies": 4}, ConfigError, "0 to 3"),
@@ -260,6 +261,8 @@ def test_bad_input_says_what_is_allowed(options: dict, error: type[Exception], m
 def test_each_board_of_a_batch_needs_a_roll(judge: FakeJudge) -> None:
     with pytest.raises(PositionError, match="1 boards and 2 rolls"):
         suggest_many(judge.rules.start_board()[None], ["31", "64"], judge.rules, judge)
+    with pytest.raises(DiceError, match="one a board, got 31"):
+        suggest_many(judge.rules.start_board()[None], 31, judge.rules, judge)
 
 
 def test_a_ranking_keeps_each_board_to_itself(judge: FakeJudge) -> None:
