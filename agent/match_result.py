@@ -215,7 +215,9 @@ class MatchResult:
         if self.adjusted_ppg is not None and self.adjusted_win_rate is not None:
             lines.append(f"less luck {self.adjusted_ppg}   win rate {_percent(self.adjusted_win_rate)}")
         lines.append("outcomes  " + ", ".join(f"{name} {n}" for name, n in self.outcome_counts.items()))
-        decided = "no difference seen" if self.games_to_decide is None else f"{self.games_to_decide} games would decide"
+        decided = "no difference seen" if self.ppg == 0.0 else "one pair decides nothing"
+        if self.games_to_decide is not None:
+            decided = f"{self.games_to_decide} games would decide"
         lines.append(f"{self.turns_per_game:.1f} turns a game, {self.games_per_s:.1f} games/s a worker, {decided}")
         lines += [f"forfeited by {name}: {n}, first: {first}" for name, n, first in fault_counts(self.faults)]
         return "\n".join(lines)

@@ -23,6 +23,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .wide { overflow-x: auto; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
+.wide td:first-child { white-space: normal; overflow-wrap: anywhere; min-width: 20rem; max-width: 30rem; }
 td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 th { font-weight: 600; } .even { opacity: .45; } .sure { font-weight: 700; }
 figure { margin: 1rem 0; background: #fff; border-radius: 6px; padding: .5rem; }
@@ -136,12 +137,15 @@ def _crosstable(tournament: Tournament) -> str:
     for match in tournament.matches:
         mean = match.ppg_mean
         cells[match.a, match.b] = _signed(mean)
-        cells[match.b, match.a] = _signed(Mean(-mean.value, mean.se))
+        cells[match.b, match.a] = _signed(Mean(0.0 - mean.value, mean.se))  # never minus zero
     rows = [
-        [escape(row), *('<span class="even">·</span>' if row == col else cells.get((row, col), "") for col in names)]
-        for row in names
+        [
+            f"{place}. {escape(row)}",
+            *('<span class="even">·</span>' if row == col else cells.get((row, col), "") for col in names),
+        ]
+        for place, row in enumerate(names, start=1)
     ]
-    return _table(["", *(escape(name) for name in names)], rows)
+    return _table(["", *(str(place) for place in range(1, len(names) + 1))], rows)
 
 
 def _ratings_table(tournament: Tournament) -> str:
@@ -158,8 +162,9 @@ def _plots(tournament: Tournament) -> list[str]:
     from agent import report_plots as plots
 
     drawn = [plots.ratings_svg(tournament.ratings)] if len(tournament.ratings.players) > 2 else []
-    drawn += [plots.progress_svg(tournament.matches), plots.outcomes_svg(tournament.matches)]
-    drawn.append(plots.turns_svg(tournament.matches))
+    drawn.append(plots.outcomes_svg(tournament.matches))
+    if len(tournament.matches) <= plots.MAX_LINES:
+        drawn += [plots.progress_svg(tournament.matches), plots.turns_svg(tournament.matches)]
     return [f"<figure>{svg}</figure>" for svg in drawn]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 WIDTH_IN = 8.0
 ROW_IN = 0.42  # height of a bar with its label
+MAX_LINES = 8  # matches that can be told apart in one plot
 MAX_POINTS = 400  # of a line: more cannot be told apart on paper
 _WON = ("#1f6f54", "#3d9970", "#7fbf9f", "#b7dcc8")  # single, gammon, home, bar
 _LOST = ("#8c3b2e", "#c0604f", "#dd9a8d", "#efccc4")
@@ -46,9 +47,7 @@ def progress_svg(matches: Sequence[MatchResult]) -> str:
         mean = np.cumsum(points) / count
         spread = np.sqrt(np.maximum(np.cumsum(points**2) / count - mean**2, 0.0) / count)
         shown = np.unique(np.linspace(0, len(points) - 1, MAX_POINTS).astype(int))
-        (line,) = axes.plot(
-            2 * count[shown], mean[shown], linewidth=1.4, label=f"{_short(match.a)} : {_short(match.b)}"
-        )
+        (line,) = axes.plot(2 * count[shown], mean[shown], linewidth=1.4, label=_pair(match))
         low, high = mean - Z95 * spread, mean + Z95 * spread
         axes.fill_between(2 * count[shown], low[shown], high[shown], color=line.get_color(), alpha=0.12, linewidth=0)
     axes.axhline(0.0, color="#555555", linewidth=0.8)
@@ -72,17 +71,12 @@ def outcomes_svg(matches: Sequence[MatchResult]) -> str:
         share = np.array([100 * match.outcome_counts.get(name, 0) / match.games for match in matches])
         axes.barh(rows, share, left=left, height=0.7, color=_colour(name), label=name.replace("_", " "))
         left += share
-    axes.set_yticks(rows, [f"{_short(match.a)} : {_short(match.b)}" for match in matches])
+    axes.set_yticks(rows, [_pair(match) for match in matches])
+    axes.set_ylim(-0.6, len(matches) - 0.4)
     axes.set_xlim(0, 100)
     axes.axvline(50, color="#333333", linewidth=0.8, linestyle=":")
     axes.set_xlabel("% of games, seen by the player named first")
-    axes.legend(
-        fontsize=8,
-        ncols=4,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.42 / (0.4 + 0.18 * len(matches))),
-        frameon=False,
-    )
+    figure.legend(fontsize=8, ncols=4, loc="outside lower center", frameon=False)
     return _svg(figure, "outcomes")
 
 
@@ -105,9 +99,13 @@ def _colour(name: str) -> str:
     return (_WON if side == "win" else _LOST)[("single", "gammon", "home", "bar").index(level)]
 
 
-def _short(name: str) -> str:
+def _short(name: str, length: int = 34) -> str:
     """A player's name for an axis: long paths keep their end."""
-    return name if len(name) <= 34 else f"{name[:8]}…{name[-25:]}"
+    return name if len(name) <= length else f"{name[:6]}…{name[7 - length :]}"
+
+
+def _pair(match: MatchResult) -> str:
+    return f"{_short(match.a, 22)} : {_short(match.b, 22)}"
 
 
 def _figure(height_in: float) -> tuple[Figure, Any]:
