@@ -36,9 +36,8 @@ from typing import Any
 from engine.bounded_file import read_bounded
 from engine.dice import as_dice
 from engine.errors import NardyError, RecordError, RulesError, SessionError
-from engine.events import ENFORCE, EVENTS
+from engine.events import EVENTS
 from engine.match import Match
-from engine.rules import get_rules
 from engine.session import Session
 from engine.whole_file import append_whole, write_whole
 
@@ -104,11 +103,6 @@ class Record:
     header: Header
     events: tuple[Event, ...]
     torn_bytes: int = 0
-
-    @property
-    def game_events(self) -> list[Event]:
-        """The events that the game itself takes."""
-        return [event for event in self.events if event["event"] in EVENTS]
 
     def sessions(self) -> Iterator[tuple[Event | None, Session]]:
         """The game before its first event (None) and after each: one session object that moves on.
@@ -251,9 +245,6 @@ def _as_header(values: Mapping[str, Any], name: str) -> Header:
     known = {key: values[key] for key in Header.__dataclass_fields__ if key in values}
     try:
         header = Header(**{**known, "players": (players[0], players[1])})
-        if header.enforce not in ENFORCE:
-            raise RecordError(f"enforce must be strict or claims, got {header.enforce!r}")
-        get_rules(header.rules)
         header.new_session()
         header.new_match()
     except RulesError as error:

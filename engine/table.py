@@ -211,12 +211,14 @@ def _dice_of(record: Record, path: Path) -> DiceSource | None:
         return SeededDice(said.get("seed", -1), said.get("index", 0), skip=count)
     revealed = [event.get("secret") for event in record.events if event["event"] == "secret"]
     try:
-        text = revealed[0] if revealed else secret_path(path).read_text().strip()
+        text = revealed[0] if revealed else secret_path(path).read_bytes().decode("ascii", "replace").strip()
+        dice = FairDice(secret_from_hex(text), skip=count)
+        for event in record.events:
+            if event["event"] == "nonce":
+                dice.add_nonce(event.get("by", -1), event.get("nonce", ""))
     except OSError as error:
         message = f"the dice secret {secret_path(path)} cannot be read, so the game cannot be continued"
         raise RecordError(f"{message}: {error.strerror}") from error
-    dice = FairDice(secret_from_hex(text), skip=count)
-    for event in record.events:
-        if event["event"] == "nonce":
-            dice.add_nonce(event.get("by", -1), event.get("nonce", ""))
+    except DiceError as error:
+        raise RecordError(f"the verifiable dice of {path} cannot go on: {error}") from error
     return dice

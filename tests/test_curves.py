@@ -1,5 +1,8 @@
 """Metrics of a run and their plot."""
 
+import pytest
+
+from engine.errors import ConfigError
 from training.curves import METRICS_FILE, append_metrics, drop_metrics_after, plot_curve, read_metrics
 
 
@@ -24,6 +27,17 @@ def test_line_cut_off_by_a_kill_is_left_out(tmp_path):
     assert [metric["round"] for metric in read_metrics(tmp_path)] == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    "line", [b'{"round": ', b"[1]", b'{"kind": "round"}', b'{"round": "3"}', b"\xff\xfe", b"[" * 9000]
+)
+def test_damaged_line_is_named(tmp_path, line):
+    append_metrics(tmp_path, lines([1, 2]))
+    with open(tmp_path / METRICS_FILE, "ab") as file:
+        file.write(line + b"\n")
+    with pytest.raises(ConfigError, match=r"line 3 of .*metrics.jsonl is no metric"):
+        read_metrics(tmp_path)
+
+
 def test_draws_a_picture_of_every_kind_of_metric(tmp_path):
     append_metrics(tmp_path, lines(range(1, 4)))
     referee = {"kind": "referee", "round": 2, "games": 200, "class": "all", "error_rate_mpt": 30.0, "se": 1.0}
@@ -32,6 +46,7 @@ def test_draws_a_picture_of_every_kind_of_metric(tmp_path):
     path = plot_curve(tmp_path)
     assert path is not None
     assert path.read_bytes().startswith(b"\x89PNG")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [path.name, METRICS_FILE]
 
 
 def test_no_metrics_still_draw(tmp_path):

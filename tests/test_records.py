@@ -302,6 +302,22 @@ def test_a_verifiable_game_is_taken_up_with_its_secret_and_not_without(tmp_path:
         Table.resume(path)
 
 
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"0" * 63, SECRET.hex().upper().encode()])
+def test_a_damaged_secret_is_an_error_of_the_record(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "game.jsonl"
+    Table.create(Header(rules="short"), FairDice(SECRET), path)
+    secret_path(path).write_bytes(content)
+    with pytest.raises(RecordError, match=r"game.jsonl cannot go on: a dice secret is 64 hexadecimal digits"):
+        Table.resume(path)
+
+
+@pytest.mark.parametrize("first", [1.0, True, 2, "0"])
+def test_a_header_whose_first_player_is_no_player_is_refused(first: object) -> None:
+    values = {**Header(rules="short").to_dict(), "first": first}
+    with pytest.raises(RecordError, match="first must be player 0 or 1, or None for a toss"):
+        parse_record(json.dumps(values).encode() + b"\n")
+
+
 def test_a_crash_between_the_end_and_the_secret_is_mended(tmp_path: Path) -> None:
     path = tmp_path / "game"
     lines = fair_game(path)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from engine.errors import ConfigError
 from training.checkpoint import write_atomically
 
 METRICS_FILE = "metrics.jsonl"
@@ -22,12 +24,26 @@ def append_metrics(folder: Path, metrics: Iterable[Metric]) -> None:
 
 
 def read_metrics(folder: Path) -> list[Metric]:
-    """All whole lines of the metrics of a run folder, in order; a line cut off by a kill is left out."""
+    """All whole lines of the metrics of a run folder, in order; a line cut off by a kill is left out.
+
+    Raises:
+        ConfigError: a whole line is damaged.
+    """
     path = folder / METRICS_FILE
     if not path.is_file():
         return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1] if line]
+    lines = path.read_bytes().split(b"\n")
+    return [_metric(line, path, number) for number, line in enumerate(lines[:-1], start=1) if line]
+
+
+def _metric(line: bytes, path: Path, number: int) -> Metric:
+    try:
+        metric = json.loads(line)
+    except (ValueError, RecursionError):
+        metric = None
+    if not isinstance(metric, dict) or not isinstance(metric.get("round"), int):
+        raise ConfigError(f"line {number} of {path} is no metric, which is a JSON object with its round")
+    return metric
 
 
 def drop_metrics_after(folder: Path, rounds: int) -> None:
@@ -59,11 +75,10 @@ def plot_curve(folder: Path) -> Path | None:
         marks = [(m["games"], m["ppg"], m["se"]) for m in metrics if m.get("opponent") == name]
         _draw(points, marks, "points per game", f"against {name}")
     points.set_xlabel("self-play games")
-    path = folder / CURVE_FILE
-    temporary = path.with_name(f".{CURVE_FILE}.tmp.png")
-    figure.savefig(temporary, dpi=110)
-    temporary.replace(path)
-    return path
+    picture = BytesIO()
+    figure.savefig(picture, format="png", dpi=110)
+    write_atomically(folder / CURVE_FILE, picture.getvalue())
+    return folder / CURVE_FILE
 
 
 def _draw(axes: Any, marks: list[tuple[float, float, float | None]], label: str, name: str | None = None) -> None:
