@@ -7,16 +7,19 @@ of memory for one input. Each kind of fault is printed once, with the smallest i
 from __future__ import annotations
 
 import argparse
+import logging
 import resource
 import sys
 import tempfile
 import time
+import warnings
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import numpy as np
 from tqdm import tqdm
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "tests")]
@@ -49,6 +52,9 @@ def warm_parser(name: str) -> Parser:
     if _folder is None:
         shm = "/dev/shm" if Path("/dev/shm").is_dir() else None
         _folder = tempfile.TemporaryDirectory(prefix="nardy-fuzz-", dir=shm, ignore_cleanup_errors=True)
+        warnings.simplefilter("ignore")  # a torn line of a record is said as a warning
+        np.seterr(all="ignore")
+        logging.disable()  # damaged bear-off tables are said in the log
         resource.setrlimit(resource.RLIMIT_AS, (ROOM_BYTES, resource.RLIM_INFINITY))
     if name not in _parsers:
         _parsers.update(parsers_with(name, Path(_folder.name)))

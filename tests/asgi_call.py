@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class Web:
         )
         self.app = make_app(config)
         self.loop = asyncio.new_event_loop()
+        weakref.finalize(self, self.loop.close)
 
     def read(self, data: bytes) -> None:
         """Send a request.

@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import logging
-import warnings
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -412,8 +410,5 @@ def parsers_with(name: str, folder: Path) -> dict[str, Parser]:
         name: a key of `SHARES`.
         folder: a folder for files to be read.
     """
-    warnings.simplefilter("ignore")  # a torn line is said as a warning
-    np.seterr(all="ignore")
-    logging.getLogger(bearoff.__name__).setLevel(logging.ERROR)
     build = next(build for build, names in _GROUPS.items() if name in names)
     return {parser.name: parser for parser in build(folder)}
