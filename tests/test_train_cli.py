@@ -58,7 +58,8 @@ def test_killed_run_goes_on_from_its_last_checkpoint(smoke_run, tmp_path):
 
 def test_interrupted_run_says_how_to_go_on(tmp_path):
     folder = tmp_path / "run"
-    arguments = ("run", "--rules", "long", "--preset", "smoke", "--games", 1_000_000, "--out", folder)
+    rules = "long(block_check=turn)"
+    arguments = ("run", "--rules", rules, "--preset", "smoke", "--games", 1_000_000, "--out", folder)
     process = subprocess.Popen([sys.executable, "-m", "training.cli", *map(str, arguments)], stderr=subprocess.PIPE)
     while not (folder / "net.safetensors").exists():
         assert process.poll() is None
@@ -66,7 +67,9 @@ def test_interrupted_run_says_how_to_go_on(tmp_path):
     os.kill(process.pid, signal.SIGINT)
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == 0
-    assert f"nardy-train run --rules long --out {folder} --resume" in stderr.decode().splitlines()[-1]
+    assert f"nardy-train run --rules '{rules}' --out {folder} --resume" in stderr.decode().splitlines()[-1]
+    done = nardy_train("run", "--rules", rules, "--out", folder, "--resume", "--games", 250)
+    assert done.returncode == 2 and "trains 1000000 games, which --resume keeps; --games says 250" in done.stderr
 
 
 @pytest.mark.parametrize(

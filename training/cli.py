@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
+from agent.cli_run import called_as
 from agent.cli_run import run as run_commands
 from agent.net import load_net, save_net
 from engine.errors import ConfigError
-from engine.rules import get_rules
+from engine.rules import Rules, get_rules
+from engine.threads import default_threads
 from training.checkpoint import load_checkpoint
-from training.config import PRESETS, preset_config
+from training.config import PRESETS, TrainConfig, preset_config
 from training.curves import read_metrics
 from training.loop import NET_FILE, RunOptions, run_training
 from training.ranks import Ranks
@@ -47,14 +49,13 @@ def run(
     """Train a net; the folder then holds it as net.safetensors."""
     if resume and init is not None:
         raise ConfigError("--init starts a fresh run and --resume goes on with one: give one of them")
-    config = load_checkpoint(out).config if resume else preset_config(preset, get_rules(rules), seed=seed, games=games)
-    if resume and str(get_rules(rules)) != config.rules:
-        raise ConfigError(f"{out} trains {config.rules}, --rules says {rules}")
+    exact = get_rules(rules)
+    config = _config_in(out, exact, games) if resume else preset_config(preset, exact, seed=seed, games=games)
     if init is not None:
         config = config.from_net()
     ranks = Ranks.from_environment()
     try:
-        threads = threads or max(1, (os.cpu_count() or 1) // ranks.local)
+        threads = threads or max(1, default_threads() // ranks.local)
         options = RunOptions(threads=threads, device=device, referee=referee)
         start = None if init is None else load_net(init)
         done = run_training(config, out, options, is_resumed=resume, init=start, ranks=ranks)
@@ -65,10 +66,20 @@ def run(
     if done.games < config.games:
         print(
             f"stopped after {done.games} of {config.games} games; go on with: "
-            f"nardy-train run --rules {rules} --out {out} --resume",
+            f"{called_as('nardy-train')} run --rules {quote(rules)} --out {quote(str(out))} --resume",
             file=sys.stderr,
         )
     print(out / NET_FILE)
+
+
+def _config_in(folder: Path, rules: Rules, games: int | None) -> TrainConfig:
+    """The settings that a run in a folder goes on with. Raises ConfigError where the options say other ones."""
+    config = load_checkpoint(folder).config
+    if config.rules != str(rules):
+        raise ConfigError(f"{folder} trains {config.rules}, --rules says {rules}")
+    if games not in (None, config.games):
+        raise ConfigError(f"{folder} trains {config.games} games, which --resume keeps; --games says {games}")
+    return config
 
 
 @app.command()
@@ -96,7 +107,7 @@ def reproduce(
     exact = get_rules(rules)
     published = published_curve(exact)
     config = load_checkpoint(out).config if resume else preset_config("laptop", exact, seed=seed)
-    options = RunOptions(threads=threads or os.cpu_count() or 1, referee=referee, stop_after_games=games)
+    options = RunOptions(threads=threads or default_threads(), referee=referee, stop_after_games=games)
     run_training(config, out, options, is_resumed=resume)
     points = compare_curves(published, read_metrics(out))
     for point in points:
