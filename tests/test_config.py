@@ -64,7 +64,7 @@ def test_look_ahead_trains_the_net_of_strong_from_one_stage():
         (lambda: preset_config("laptop", get_rules("short"), games=9), "games must be 2001 or more, got 9"),
         (
             lambda: preset_config("huge", get_rules("short")),
-            "unknown preset 'huge'; allowed: smoke, laptop, strong, look_ahead",
+            "unknown preset 'huge'; allowed: smoke, laptop, strong, look_ahead, adjusted",
         ),
         (lambda: config_from_json("{"), "a config must be JSON"),
         (lambda: config_from_json("[" * 100_000), "a config must be JSON"),

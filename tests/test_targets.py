@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.outcome import UNFINISHED
-from training.targets import lambda_returns
+from training.targets import adjusted_returns, lambda_returns
 
 K = 4
 
@@ -76,3 +76,38 @@ def test_turn_whose_value_is_known_hides_the_luck_that_followed_it():
     assert won[0] == pytest.approx([0.0, 0.0, 0.9, 0.1])
     assert np.array_equal(won[:2], lost[:2])
     assert not np.array_equal(won[2], lost[2])
+
+
+def slow_adjusted(values, means, is_greedy, offsets, outcomes, lam):
+    """One game at a time, backwards, from the definition."""
+    targets = np.zeros_like(values)
+    for game, outcome in enumerate(outcomes):
+        first, last = offsets[game], offsets[game + 1] - 1
+        targets[last] = values[last] if outcome == UNFINISHED else np.eye(K, dtype=np.float32)[outcome]
+        for turn in range(last - 1, first - 1, -1):
+            surprise = np.roll(targets[turn + 1] - values[turn + 1], K // 2)
+            targets[turn] = means[turn] + (lam * surprise if is_greedy[turn + 1] else 0.0)
+    return targets
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.9, 1.0])
+def test_adjusted_returns_equal_the_definition_and_sum_to_one(lam):
+    rng = np.random.default_rng(5)
+    values, *game = some_games(rng)
+    means = rng.dirichlet(np.ones(K), len(values)).astype(np.float32)
+    given = adjusted_returns(values, means, *game, lam)
+    assert given == pytest.approx(slow_adjusted(values, means, *game, lam), abs=1e-5)
+    assert given.sum(axis=1) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_exact_values_leave_no_luck_in_the_targets():
+    """A game of three coin tosses worth 0.5 before each: whatever falls, the first turns want what they are worth."""
+    half = [0.5, 0.0, 0.5, 0.0]
+    for outcome in (0, 2):
+        toss = np.eye(K, dtype=np.float32)[outcome]
+        values = np.array([half, half, toss], dtype=np.float32)
+        means = np.array([half, half, half], dtype=np.float32)
+        targets = adjusted_returns(values, means, np.ones(3, bool), np.array([0, 3]), np.array([outcome]), 1.0)
+        assert targets[:2].tolist() == [half, half]
+        plain = lambda_returns(values, np.ones(3, bool), np.array([0, 3]), np.array([outcome]), 1.0)
+        assert plain[0].tolist() != half

@@ -65,7 +65,7 @@ class TargetConfig:
         default="td",
         metadata={
             "help": "td = lambda-returns; outcome = how the game ended, whoever played it (for random play); "
-            "look_ahead = values after one roll of look-ahead."
+            "look_ahead = values after one roll of look-ahead; adjusted = lambda-returns less the luck of the rolls."
         },
     )
     lam: float = field(default=0.7, metadata={"help": "Trace decay of TD(lambda), from 0 (one step) to 1 (outcome)."})
@@ -78,7 +78,7 @@ class TargetConfig:
     )
 
     def __post_init__(self) -> None:
-        kinds = ("td", "outcome", "look_ahead")
+        kinds = ("td", "outcome", "look_ahead", "adjusted")
         _require(self.kind in kinds, "kind of targets", " or ".join(kinds), self.kind)
         _require(1 <= self.decisions <= 1_000_000, "decisions", "1 to 1000000", self.decisions)
         _require(1 <= self.siblings <= 100, "siblings", "1 to 100", self.siblings)
@@ -284,8 +284,22 @@ def _look_ahead(rules: Rules) -> TrainConfig:
     )
 
 
+def _adjusted(rules: Rules) -> TrainConfig:
+    """What follows TD(lambda) or look_ahead: whole games, their luck taken off, each learnt from 8 times."""
+    stage = StageConfig(
+        name="adjusted",
+        games=40_000 if rules.can_hit else 20_000,
+        play=PlayConfig(games_per_round=400 if rules.can_hit else 200, random_rate=0.04, use_average=True),
+        targets=TargetConfig(kind="adjusted", lam=0.9, replay=8),
+        learn=LearnConfig(rate=5e-4, final_rate=1e-5, average_decay=0.9995),
+    )
+    return TrainConfig(
+        rules=str(rules), net=_strong_net(rules), stages=(stage,), check=CheckConfig(every_games=4000, match_pairs=1000)
+    )
+
+
 PRESETS: MappingProxyType[str, Callable[[Rules], TrainConfig]] = MappingProxyType(
-    {"smoke": _smoke, "laptop": _laptop, "strong": _strong, "look_ahead": _look_ahead}
+    {"smoke": _smoke, "laptop": _laptop, "strong": _strong, "look_ahead": _look_ahead, "adjusted": _adjusted}
 )
 
 

@@ -12,11 +12,12 @@ from agent.evaluator import Evaluator, expert_index
 from agent.features import dense_features
 from agent.net import Net
 from agent.play import GameRecords, game_seeds, play_games
+from agent.search import plies_probs
 from engine.board import BEAROFF, Boards, phase
 from engine.rules import Rules
 from training.config import StageConfig, TargetConfig
 from training.decisions import decision_samples
-from training.targets import Probs, lambda_returns
+from training.targets import Probs, adjusted_returns, lambda_returns
 
 DECISIONS_STREAM = 1  # spawn key of the random numbers that pick decisions, behind that of the round's first game
 
@@ -86,7 +87,10 @@ def play_round(
         )
         return _samples(boards, targets, records, net, rules, threads, groups)
     kept = phase(records.afterstates, rules) < BEAROFF  # what comes later no expert judges
-    targets = game_targets(records, stage.targets, is_known=~kept & records.is_greedy)
+    if stage.targets.kind == "adjusted":
+        targets = adjusted_targets(records, stage.targets.lam, kept, Evaluator(net, rules), threads=threads)
+    else:
+        targets = game_targets(records, stage.targets, is_known=~kept & records.is_greedy)
     boards = np.ascontiguousarray(records.afterstates[kept])
     return _samples(boards, targets[kept], records, net, rules, threads)
 
@@ -105,6 +109,25 @@ def game_targets(records: GameRecords, config: TargetConfig, is_known: npt.NDArr
         every = np.ones_like(records.is_greedy)
         return lambda_returns(records.values, every, records.offsets, records.outcomes, 1.0)
     return lambda_returns(records.values, records.is_greedy, records.offsets, records.outcomes, config.lam, is_known)
+
+
+def adjusted_targets(
+    records: GameRecords, lam: float, kept: npt.NDArray[np.bool_], judge: Evaluator, *, threads: int
+) -> Probs:
+    """Lambda-returns less luck: float32 [T, K], seen by the mover.
+
+    Args:
+        records: games of the judge's net.
+        lam: share of later corrections that is passed back.
+        kept: bool [T], afterstates that need a look ahead; the value of the others is exact if it is that of what
+            was played.
+        judge: the net that played.
+        threads: for the kernels.
+    """
+    means = records.values.copy()
+    looked_at = kept | ~records.is_greedy
+    means[looked_at] = plies_probs(judge, np.ascontiguousarray(records.afterstates[looked_at]), 1, threads=threads)
+    return adjusted_returns(records.values, means, records.is_greedy, records.offsets, records.outcomes, lam)
 
 
 def _samples(
