@@ -72,6 +72,10 @@ def test_look_ahead_trains_the_net_of_strong_from_one_stage():
         (lambda: config_from_json("{}"), "config: .*rules"),
         (lambda: config_from_json('{"rules": "short", "speed": 1}'), "unknown field config.speed; allowed: rules"),
         (lambda: config_from_json('{"rules": "short", "seed": true}'), "config.seed must be of type int"),
+        (
+            lambda: config_from_json('{"rules": "short", "check": {"checkpoint_s": 1' + 400 * "0" + "}}"),
+            "config.check.checkpoint_s is too large a number",
+        ),
         (lambda: config_from_json('{"rules": "short", "stages": 1}'), "config.stages must be a list, got 1"),
     ],
 )

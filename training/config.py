@@ -213,7 +213,10 @@ def _build(kind: Any, value: Any, path: str) -> Any:
         return tuple(_build(get_args(kind)[0], part, f"{path}[{i}]") for i, part in enumerate(value))
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind is float and is_number:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise ConfigError(f"{path} is too large a number") from None
     if not isinstance(value, kind) or (kind is int and not is_number):
         raise ConfigError(f"{path} must be of type {kind.__name__}, got {value!r}")
     return value

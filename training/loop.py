@@ -320,6 +320,8 @@ def run_training(
         run.restore(checkpoint)
     elif init is not None:
         run.start_from(init)
+    if checkpoint is None:
+        run.save()  # whatever happens from here on, the folder can be gone on with
     run.train()
     return run
 
