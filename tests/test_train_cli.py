@@ -45,7 +45,7 @@ def test_killed_run_goes_on_from_its_last_checkpoint(smoke_run, tmp_path):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    while process.poll() is None and not (folder / "net.safetensors").exists():
+    while process.poll() is None and not (folder / "metrics.jsonl").exists():
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -61,7 +61,7 @@ def test_interrupted_run_says_how_to_go_on(tmp_path):
     rules = "long(block_check=turn)"
     arguments = ("run", "--rules", rules, "--preset", "smoke", "--games", 1_000_000, "--out", folder)
     process = subprocess.Popen([sys.executable, "-m", "training.cli", *map(str, arguments)], stderr=subprocess.PIPE)
-    while not (folder / "net.safetensors").exists():
+    while not (folder / "metrics.jsonl").exists():
         assert process.poll() is None
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
