@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import json
 import socket
@@ -39,22 +40,25 @@ def port(tmp_path, monkeypatch) -> Iterator[int]:
     bound.close()
 
 
+def heard_until_closed(client: socket.socket) -> bytes:
+    heard = b""
+    with contextlib.suppress(ConnectionResetError):
+        while got := client.recv(65536):
+            heard += got
+    return heard
+
+
 def answer_to(port: int, *parts: bytes, pause: float = 0.0) -> tuple[int, dict, float]:
     """Status, body and seconds until the server closed the connection, after bytes sent with pauses between."""
     begin = time.monotonic()
     with socket.create_connection(("127.0.0.1", port), 10) as client:
-        heard = b""
         for part in parts:
             try:
                 client.sendall(part)
             except OSError:
                 break
             time.sleep(pause)
-        try:
-            while got := client.recv(65536):
-                heard += got
-        except ConnectionResetError:
-            pass
+        heard = heard_until_closed(client)
     head, _, body = heard.partition(b"\r\n\r\n")
     assert b"content-type: application/json" in head.lower(), heard
     return int(head.split()[1]), json.loads(body), time.monotonic() - begin
@@ -91,12 +95,12 @@ def test_a_body_that_dribbles_in_is_cut_off(port) -> None:
 
 
 def test_a_silent_connection_is_cut_off_and_others_are_answered_meanwhile(port) -> None:
-    silent = [socket.create_connection(("127.0.0.1", port), 10) for _ in range(50)]
-    request = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    assert answer_to(port, request)[0] == 200
-    for each in silent:
-        assert b"did not arrive" in each.recv(65536)
-        each.close()
+    with contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 10)) for _ in range(50)]
+        request = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        assert answer_to(port, request)[0] == 200
+        for each in silent:
+            assert b"did not arrive" in heard_until_closed(each)
 
 
 def test_a_quick_request_on_a_kept_connection_is_not_cut_off(port) -> None:
