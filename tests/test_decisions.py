@@ -7,12 +7,14 @@ import torch
 from agent.evaluator import Evaluator
 from agent.search import plies_probs
 from engine.board import BEAROFF, opponent_view, phase
+from engine.dice import ROLLS
+from engine.movegen import legal_afterstates
 from engine.rules import RULES
 from random_positions import random_play
-from training.config import LearnConfig
+from training.config import LearnConfig, PlayConfig, StageConfig, TargetConfig
 from training.decisions import best_of_each, decision_samples
 from training.learner import Learner
-from training.selfplay import Samples, pooled
+from training.selfplay import Samples, play_round, pooled
 from training.value_net import Shape, ValueNet, net_from_flat
 
 
@@ -112,3 +114,18 @@ def test_rounds_pooled_keep_every_sample_and_their_decisions_apart():
     assert pool.groups.tolist() == [0, 0, 2, 3, 4, 5, 5]
     assert (pool.games, pool.turns) == (2, 2)
     assert pooled([one]) is one
+
+
+@pytest.mark.parametrize("rules", [RULES["short"], RULES["long_classic"]], ids=str)
+def test_first_turns_are_among_the_decisions_of_a_round(rules):
+    stage = StageConfig(
+        games=20,
+        play=PlayConfig(games_per_round=20, random_rate=0.1),
+        targets=TargetConfig(kind="look_ahead", decisions=100_000, siblings=100),
+    )
+    judge = small_judge(rules)
+    samples = play_round(judge.net, rules, stage, seed=3, first_game=0, games=20, threads=2)
+    first_turns = {
+        board.tobytes() for roll in ROLLS for board in legal_afterstates(rules.start_board(), roll.tolist(), rules)
+    }
+    assert sum(board.tobytes() in first_turns for board in samples.boards) >= 20

@@ -13,7 +13,7 @@ from agent.features import dense_features
 from agent.net import Net
 from agent.play import GameRecords, game_seeds, play_games
 from agent.search import plies_probs
-from engine.board import BEAROFF, Boards, phase
+from engine.board import BEAROFF, Boards, opponent_view, phase
 from engine.rules import Rules
 from training.config import StageConfig, TargetConfig
 from training.decisions import decision_samples
@@ -77,9 +77,11 @@ def play_round(
     records = play_games(net, rules, seeds, threads=threads, random_rate=stage.play.random_rate)
     if stage.targets.kind == "look_ahead":
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(first_game, DECISIONS_STREAM)))
+        # First turns are decisions too, one for each game: in long nardy nothing else resembles them.
+        starts = np.repeat(opponent_view(rules.start_board())[None], games, axis=0)
         boards, groups, targets = decision_samples(
             Evaluator(net, rules),
-            records.afterstates,
+            np.concatenate([starts, records.afterstates]),
             decisions=max(1, stage.targets.decisions * games // stage.play.games_per_round),
             siblings=stage.targets.siblings,
             rng=rng,
