@@ -99,7 +99,7 @@ def play_match(
         PlayerError, RulesError, NetError, ConfigError: bad input.
     """
     if keep_plays and results is not None:
-        raise ConfigError("plays are not kept in a results file; leave out one of results and keep_plays")
+        raise ConfigError("a results file keeps no plays, so its games cannot be exported: give one of the two")
     luck_name = luck if luck is None or isinstance(luck, str) else luck.net_name
     config = MatchConfig(pairs=pairs, seed=seed, luck=luck_name, workers=workers)
     bound = get_rules(rules)

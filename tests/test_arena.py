@@ -365,7 +365,7 @@ def test_games_with_a_last_turn_are_those_of_a_session():
         (lambda: round_robin(["pips", "random", "pips"], 5), "player 'pips' is given 2 times"),
         (
             lambda: play_match("pips", "pips", "short", pairs=1, keep_plays=True, results=ResultsFile("x.jsonl")),
-            "plays are not kept in a results file; leave out one of results and keep_plays",
+            "a results file keeps no plays, so its games cannot be exported: give one of the two",
         ),
         (
             lambda: run_tournament(round_robin(["pips", " pips", "random"], 1), "short"),

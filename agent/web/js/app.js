@@ -55,7 +55,7 @@ const ui = {
     if (["step", "move", "place", "bot", "commit"].includes(action)) knock();
     drawDice(action === "roll" || (action === "bot" && view.state === "moving") ? "thrown" : "");
     if (made) say(t("said_turn", { name: game.name(made.by), dice: made.dice.join("-"), play: playText(made) }));
-    else if (action === "roll") say(t("said_dice", { dice: view.dice.join("-") }));
+    else if (action === "roll" && view.dice[0]) say(t("said_dice", { dice: view.dice.join("-") }));
     turns.update();
   },
   ready() {
