@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -34,11 +35,11 @@ class ProgressBar:
         self._weight = 1.0
 
     def __enter__(self) -> ProgressBar:
-        if self._is_shown:
+        is_log = bool(os.environ.get("CI")) and not sys.stderr.isatty()  # where a bar would only fill lines
+        if self._is_shown and not is_log:
             from tqdm import tqdm
 
-            is_hidden = None if os.environ.get("CI") else False
-            self._bar = tqdm(total=self._total, bar_format=_FORM, smoothing=0, disable=is_hidden)
+            self._bar = tqdm(total=self._total, bar_format=_FORM, smoothing=0)
         return self
 
     def __exit__(

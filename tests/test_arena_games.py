@@ -72,4 +72,4 @@ def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
     assert len(read_match(folder / "01-pips-random-00001.mat").games) == 2
     results = ["--results", str(tmp_path / "r.jsonl"), "--export-mat", str(folder)]
     assert main(["arena", "pips", "random", "-r", "long", "--games", "2", *results]) == 2
-    assert "not kept in a results file" in capsys.readouterr().err
+    assert "a results file keeps no plays" in capsys.readouterr().err

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent import arena_progress
 from agent.arena_progress import ProgressBar
+
+
+@pytest.fixture(autouse=True)
+def _no_ci(monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
 
 
 def test_the_bar_counts_work_and_not_games(monkeypatch, capsys):
@@ -25,6 +32,14 @@ def test_games_found_in_a_results_file_say_nothing_of_the_speed(monkeypatch):
         bar.begin("a : b", 1.0)
         bar.advance(6)
         assert (bar._bar.n, bar._bar.initial) == (6.0, 6.0)
+
+
+def test_no_bar_fills_the_log_of_a_ci_machine(monkeypatch, capsys):
+    monkeypatch.setenv("CI", "true")
+    with ProgressBar([10.0], is_shown=True) as bar:
+        bar.begin("a : b", 1.0)
+        bar.advance(10)
+    assert capsys.readouterr().err == ""
 
 
 def test_nothing_is_printed_where_no_bar_is_wanted(capsys):
