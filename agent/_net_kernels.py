@@ -304,7 +304,8 @@ def judge_batch(net, boards, code, tables, out):
 def best_state(ws, net, scratch, board, die1, die2, code, points, tables):
     """Generate the plays of a roll and judge them: (best state, its equity, first, last).
 
-    The best probabilities stand in scratch.best, the states in the workspace; of equals the first wins.
+    The best probabilities stand in scratch.best, the states in the workspace. Of equals the last wins, as in
+    `ranking.rank_plays`: plays come front checkers first, so a lost or won game is played on from the rear.
     """
     first, last = generate(ws, board, die1, die2, code)
     best, best_equity = -1, np.float32(-1e30)
@@ -313,7 +314,7 @@ def best_state(ws, net, scratch, board, die1, die2, code, points, tables):
         judge_group(net, scratch, ws.cells, start, count, SIBLINGS, code, tables)
         for place in range(count):
             equity = equity_of(scratch.probs[place], points)
-            if equity > best_equity or best < 0:
+            if equity >= best_equity or best < 0:
                 best, best_equity = start + place, equity
                 for k in range(scratch.best.shape[0]):
                     scratch.best[k] = scratch.probs[place, k]

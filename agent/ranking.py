@@ -91,7 +91,7 @@ def rank_plays(
         equity[going] = probs[going] @ judge.rules.points
         plies[going] = ply
         ladder.append(equity.copy())
-    order = np.lexsort((-equity, -plies, owner))
+    order = np.lexsort((-np.arange(len(owner)), -equity, -plies, owner))  # of equals the last, as `choose` plays
     best = order[offsets[:-1]]  # [B]
     reference = np.stack(ladder)[plies, best[owner]]  # [M]: the best play's equity at each play's own ply
     return Ranking(

@@ -5,6 +5,8 @@ import pytest
 
 from agent.evaluator import Evaluator, expert_index, load_evaluator, needs_tables
 from agent.features import FEATURE_SETS
+from agent.levels import Level
+from agent.ranking import rank_plays
 from engine.board import BEAROFF, CONTACT, RACE, opponent_view, phase
 from engine.errors import DiceError, NetError, PositionError, RulesError
 from engine.movegen import legal_afterstates
@@ -72,6 +74,20 @@ def test_chosen_play_is_the_best_of_all_legal_ones(rules):
         assert same.sum() == 1
         assert equity[plays][same][0] >= equity[plays].max() - 1e-5
     assert most > 64, "some decision must take more than two groups of plays"
+
+
+def test_a_lost_game_is_played_on_from_the_rear():
+    # The other side bears its last two checkers off on any roll, and no play bears one off before: each is worth -2.
+    board = np.zeros((1, 2, 26), dtype=np.int8)
+    board[0, 0, [2, 3, 4, 5, 6, 10, 11, 12, 16]] = [3, 1, 2, 2, 2, 2, 1, 1, 1]
+    board[0, 1, [0, 1]] = [13, 2]
+    dice = np.array([[6, 1]], dtype=np.int8)
+    evaluator = load_evaluator("short_backgammon")
+    chosen = evaluator.choose(board, dice)
+    assert (evaluator.equity(legal_afterstates(board[0], (6, 1), evaluator.rules)) == -2.0).all()
+    assert chosen[0, 0, 16] == 0
+    ranked = rank_plays(evaluator, board, dice, Level())
+    assert (ranked.afterstates[0] == chosen[0]).all()
 
 
 @BOTH_GAMES
