@@ -300,6 +300,17 @@ def judge_batch(net, boards, code, tables, out):
         out[start : start + count] = scratch.probs[:count]
 
 
+@njit(**ENTRY)
+def judge_plays(net, plays, offsets, code, tables, out):
+    """Probabilities [M, K] of plays [M, 52]; rows offsets[d]:offsets[d + 1] are those of one decision."""
+    scratch = new_scratch(net)
+    for decision in range(offsets.shape[0] - 1):
+        for start in range(offsets[decision], offsets[decision + 1], GROUP):
+            count = min(GROUP, offsets[decision + 1] - start)
+            judge_group(net, scratch, plays, start, count, SIBLINGS, code, tables)
+            out[start : start + count] = scratch.probs[:count]
+
+
 @njit(**INNER)
 def best_state(ws, net, scratch, board, die1, die2, code, points, tables):
     """Generate the plays of a roll and judge them: (best state, its equity, first, last).

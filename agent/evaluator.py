@@ -19,6 +19,7 @@ from engine.rules import SLOTS, Rules, get_rules
 from engine.threads import map_slices
 
 Probs = npt.NDArray[np.float32]
+Offsets = npt.NDArray[np.int64]
 BOARDS_WORTH_A_THREAD = 256
 DECISIONS_WORTH_A_THREAD = 32
 
@@ -40,26 +41,40 @@ class Evaluator:
         self.use_tables = use_tables
         self._tables = empty_arrays()
 
-    def outcome_probs(self, afterstates: Boards, *, threads: int | None = None) -> Probs:
+    def outcome_probs(
+        self, afterstates: Boards, *, offsets: Offsets | None = None, threads: int | None = None
+    ) -> Probs:
         """Outcome probabilities of afterstates, at 0-ply.
 
         Args:
             afterstates: int8 [N, 2, 26], row 0 the player who just moved.
+            offsets: int64 [D + 1], from 0 to N: rows offsets[d]:offsets[d + 1] are the plays of one decision, which
+                are judged about twice as fast side by side; None: unrelated boards.
             threads: most threads to use; None: all cores.
         Returns:
             float32 [N, K], seen by row 0, in the order of `rules.outcomes`; a finished board is certain.
         Raises:
-            PositionError: not [N, 2, 26], or a board that is not well formed.
+            PositionError: not [N, 2, 26], a board that is not well formed, or offsets that do not cover the rows.
         """
         checked = _batch(afterstates, self.rules)
         tables = self.tables_for(checked)
         cells = checked.reshape(len(checked), 2 * SLOTS)
         out = np.empty((len(cells), len(self.rules.outcomes)), dtype=np.float32)
+        net, code = self.net.arrays, self.rules.code
+        if offsets is None:
+            map_slices(
+                lambda part: _net_kernels.judge_batch(net, cells[part], code, tables, out[part]),
+                len(cells),
+                threads=threads,
+                smallest=BOARDS_WORTH_A_THREAD,
+            )
+            return out
+        edges = _checked_offsets(offsets, len(cells))
         map_slices(
-            lambda part: _net_kernels.judge_batch(self.net.arrays, cells[part], self.rules.code, tables, out[part]),
-            len(cells),
+            lambda part: _net_kernels.judge_plays(net, cells, edges[part.start : part.stop + 1], code, tables, out),
+            len(edges) - 1,
             threads=threads,
-            smallest=BOARDS_WORTH_A_THREAD,
+            smallest=DECISIONS_WORTH_A_THREAD,
         )
         return out
 
@@ -121,6 +136,14 @@ def _batch(boards: Boards, rules: Rules) -> Boards:
     if checked.ndim != 3:
         raise PositionError(f"an evaluator takes boards of shape [N, 2, 26], got {list(checked.shape)}")
     return checked
+
+
+def _checked_offsets(offsets: Offsets, count: int) -> Offsets:
+    """Offsets as the kernel, which checks nothing, may read them."""
+    edges = np.ascontiguousarray(offsets, dtype=np.int64)
+    if edges.ndim != 1 or not len(edges) or edges[0] != 0 or edges[-1] != count or (np.diff(edges) < 0).any():
+        raise PositionError(f"offsets must rise from 0 to the {count} afterstates given")
+    return edges
 
 
 def needs_tables(boards: Boards, rules: Rules) -> bool:

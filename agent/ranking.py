@@ -34,8 +34,11 @@ class Judge(Protocol):
     def net_name(self) -> str:
         """The name that results are labelled with."""
 
-    def outcome_probs(self, afterstates: Boards, *, threads: int | None = None) -> Probs:
-        """float32 [N, K]: exclusive outcome probabilities of each afterstate for the player who just moved."""
+    def outcome_probs(self, afterstates: Boards, *, offsets: Ints | None = None, threads: int | None = None) -> Probs:
+        """float32 [N, K]: exclusive outcome probabilities of each afterstate for the player who just moved.
+
+        `offsets` may say which rows are the plays of one decision, rows offsets[d]:offsets[d + 1].
+        """
 
     def choose(self, boards: Boards, dice: npt.NDArray[np.int8], *, threads: int | None = None) -> Boards:
         """int8 [N, 2, 26]: the best afterstate of each board at 0-ply."""
@@ -81,7 +84,7 @@ def rank_plays(
     """
     afterstates, offsets = afterstates_of(boards, dice, judge.rules, threads=threads)
     owner = np.repeat(np.arange(len(boards)), np.diff(offsets))
-    probs = judge.outcome_probs(afterstates, threads=threads)
+    probs = judge.outcome_probs(afterstates, offsets=offsets, threads=threads)
     equity = probs @ judge.rules.points
     plies = np.zeros(len(owner), dtype=np.int8)
     ladder = [equity.copy()]  # equities of every play at each ply, or at the last one it reached

@@ -19,7 +19,7 @@ class FakeJudge:
         self.rules = rules
         self.judged = 0
 
-    def outcome_probs(self, afterstates, *, threads=None):
+    def outcome_probs(self, afterstates, *, offsets=None, threads=None):
         self.judged += len(afterstates)
         levels = self.rules.game.levels
         pips = pip_count(afterstates).astype(np.float64)  # [N, 2]

@@ -249,7 +249,7 @@ def test_a_result_survives_json_and_says_what_was_played():
 class RaceJudge(FakeJudge):
     """Single wins by the pip lead, measured by the noise that the rolls to come will add."""
 
-    def outcome_probs(self, afterstates, *, threads=None):
+    def outcome_probs(self, afterstates, *, offsets=None, threads=None):
         pips = pip_count(afterstates).astype(np.float64)
         lead = (pips[:, 1] - pips[:, 0] - 4.0) / np.sqrt(1.0 + 2.3 * pips.sum(axis=1))
         probs = super().outcome_probs(afterstates)

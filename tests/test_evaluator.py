@@ -91,6 +91,27 @@ def test_a_lost_game_is_played_on_from_the_rear():
 
 
 @BOTH_GAMES
+def test_plays_judged_side_by_side_equal_those_judged_alone(rules):
+    evaluator = Evaluator(random_net(rules, FEATURES[rules.game.name], (32, 8), ("contact", "race")), rules)
+    boards, dice = random_play(rules, 300, np.random.default_rng(8))
+    plays, offsets = legal_afterstates(boards, dice, rules)
+    together = evaluator.outcome_probs(plays, offsets=offsets)
+    assert together == pytest.approx(evaluator.outcome_probs(plays), abs=1e-5)
+    assert np.array_equal(together, evaluator.outcome_probs(plays, offsets=offsets, threads=1))
+    chosen, probs = evaluator.choose_judged(boards, dice)
+    owner = np.repeat(np.arange(len(boards)), np.diff(offsets))
+    played = (plays == chosen[owner]).all(axis=(1, 2))
+    assert np.array_equal(together[played], probs), "ranking and choosing must see the same figures"
+
+
+@pytest.mark.parametrize("offsets", [[0, 1], [1, 3], [0, 4], [0, 2, 1, 3], [], [[0, 3]]])
+def test_offsets_that_do_not_cover_the_rows_are_refused(offsets):
+    evaluator = load_evaluator("short")
+    with pytest.raises(PositionError, match="offsets must rise from 0 to the 3 afterstates given"):
+        evaluator.outcome_probs(np.repeat(evaluator.rules.start_board()[None], 3, axis=0), offsets=np.array(offsets))
+
+
+@BOTH_GAMES
 def test_equity_weighs_the_probabilities_by_the_scoring(rules):
     boards = positions(rules, 50)
     other = get_rules(f"{rules}(scoring={'1/2/4/9' if rules.can_hit else '1/2/9'})")

@@ -23,7 +23,7 @@ class SlowJudge:
     def __init__(self, evaluator):
         self.evaluator, self.rules, self.net_name = evaluator, evaluator.rules, "slow"
 
-    def outcome_probs(self, afterstates, *, threads=None):
+    def outcome_probs(self, afterstates, *, offsets=None, threads=None):
         return self.evaluator.outcome_probs(afterstates)
 
     def choose(self, boards, dice, *, threads=None):
