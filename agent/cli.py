@@ -1,28 +1,11 @@
-"""The command `nardy`: one thin command per library function.
-
-Each command reads its options, calls the library and prints. Modules are imported inside the commands, so that a
-suggestion does not wait for what it does not use.
-"""
+"""The command `nardy`. What it needs loads inside `main`, where Ctrl-C is already watched for."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
-import typer
-
-from agent import cli_analyze, cli_arena, cli_info, cli_league, cli_rollout, cli_serve, cli_suggest, play_cli
-from agent.cli_run import run
-
-app = typer.Typer(
-    name="nardy",
-    help="Long and short nardy: suggestions, games, arena and analysis. `nardy COMMAND --help` shows the options.",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-for commands in (cli_suggest, cli_rollout, cli_analyze, play_cli, cli_serve, cli_arena, cli_league, cli_info):
-    commands.mount(app)
+from agent.interrupts import no_traceback
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +14,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the command line without the program's name; None takes the process's own.
     """
-    return run(app, "nardy", arguments)
+    with no_traceback(is_last=arguments is None):
+        from agent.cli_app import app
+        from agent.cli_run import run
+
+        return run(app, "nardy", arguments)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ from typing import Any
 
 import typer
 
+from agent.interrupts import EXIT_INTERRUPTED, Interrupts
+
 EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 LONGEST_ERROR = 1000  # characters
 
@@ -43,6 +44,19 @@ def run(commands: typer.Typer, name: str, arguments: Sequence[str] | None = None
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a locale without box drawing or Cyrillic is no reason to fail
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    interrupts = Interrupts()
+    with interrupts.watched():
+        try:
+            code = _finished(commands, name, words)
+        except BaseException:
+            if not interrupts.came:
+                raise
+            code = EXIT_INTERRUPTED  # whatever the interrupt has become on its way
+    return EXIT_INTERRUPTED if interrupts.came and code == EXIT_BAD_INPUT else code
+
+
+def _finished(commands: typer.Typer, name: str, words: list[str]) -> int:
+    """The exit code of one command line."""
     try:
         result = _invoke(commands, name, words)
         sys.stdout.flush()
