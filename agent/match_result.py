@@ -15,6 +15,7 @@ from engine.errors import RecordError
 from engine.rules import Rules, get_rules
 
 Z95 = 1.959964
+MIN_PAIRS = 30  # of fewer, the spread seen says too little about the next ones
 MAX_DETAIL = 160  # of a fault, in a summary
 
 
@@ -29,8 +30,13 @@ class Mean(NamedTuple):
         """The 95 % interval."""
         return self.value - Z95 * self.se, self.value + Z95 * self.se
 
+    @property
+    def has_error(self) -> bool:
+        """Whether the values differed, so that their spread can tell the error."""
+        return math.isfinite(self.se) and self.se > 0.0
+
     def __str__(self) -> str:
-        return f"{self.value:+.4f} +- {self.se:.4f}" if math.isfinite(self.se) else f"{self.value:+.4f}"
+        return f"{self.value:+.4f} +- {self.se:.4f}" if self.has_error else f"{self.value:+.4f}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,6 +115,23 @@ class MatchResult:
         return self.win_rate_mean.value
 
     @property
+    def win_rate_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the win rate; where all pairs gave the same, such as 0 or 1, that of Wilson over pairs.
+
+        Source:
+            Wilson, Probable inference, the law of succession, and statistical inference (1927).
+        """
+        mean, n = self.win_rate_mean, self.pairs
+        if mean.has_error:
+            low, high = mean.interval
+            return max(0.0, low), min(1.0, high)
+        if n == 0:
+            return 0.0, 1.0
+        centre = (mean.value + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+        half = Z95 / (1 + Z95**2 / n) * math.sqrt(mean.value * (1 - mean.value) / n + Z95**2 / (4 * n**2))
+        return max(0.0, centre - half), min(1.0, centre + half)
+
+    @property
     def adjusted_ppg(self) -> Mean | None:
         """Points per game with the luck of the rolls taken off; None when luck was not measured."""
         return None if self.luck is None else mean_of((self.points - self.luck[..., 0]).mean(axis=1))
@@ -139,8 +162,11 @@ class MatchResult:
 
     @property
     def games_to_decide(self) -> int | None:
-        """Games after which the 95 % interval would leave out zero at the measured ppg; None where it is zero."""
-        if self.pairs < 2 or self.ppg == 0.0:
+        """Games after which the 95 % interval would leave out zero at the measured ppg.
+
+        None where that cannot be told: a ppg of zero, fewer than `MIN_PAIRS` pairs, or pairs that all gave the same.
+        """
+        if self.pairs < MIN_PAIRS or self.ppg == 0.0 or not self.ppg_mean.has_error:
             return None
         spread = self.se * math.sqrt(self.pairs)
         return 2 * max(1, math.ceil((Z95 * spread / abs(self.ppg)) ** 2))
@@ -155,10 +181,11 @@ class MatchResult:
             "games": self.games,
             "pairs": self.pairs,
             "ppg": self.ppg,
-            "se": _finite(self.se),
-            "interval95": [_finite(x) for x in self.ppg_mean.interval],
+            "se": _se(self.ppg_mean),
+            "interval95": [x if self.ppg_mean.has_error else None for x in self.ppg_mean.interval],
             "win_rate": self.win_rate,
-            "win_rate_se": _finite(self.win_rate_mean.se),
+            "win_rate_se": _se(self.win_rate_mean),
+            "win_rate_interval95": list(self.win_rate_interval),
             "adjusted_ppg": _mean_dict(self.adjusted_ppg),
             "adjusted_win_rate": _mean_dict(self.adjusted_win_rate),
             "outcomes": self.outcome_counts,
@@ -204,23 +231,38 @@ class MatchResult:
 
     def summary(self) -> str:
         """The result in a few lines for a terminal."""
-        low, high = self.ppg_mean.interval
-        interval = f"95 % [{low:+.4f}, {high:+.4f}]" if self.pairs > 1 else "one pair has no standard error"
         count = "1 pair" if self.pairs == 1 else f"{self.pairs} pairs"
         lines = [
             f"{self.a} against {self.b}, {self.rules}, {self.games} games in {count}, seed {self.seed}",
-            f"ppg       {self.ppg_mean}   {interval}",
-            f"win rate  {_percent(self.win_rate_mean)}",
+            f"ppg       {self.ppg_mean}   {self._error_text()}",
+            f"win rate  {self.win_rate_text()}",
         ]
         if self.adjusted_ppg is not None and self.adjusted_win_rate is not None:
             lines.append(f"less luck {self.adjusted_ppg}   win rate {_percent(self.adjusted_win_rate)}")
         lines.append("outcomes  " + ", ".join(f"{name} {n}" for name, n in self.outcome_counts.items()))
-        decided = "no difference seen" if self.ppg == 0.0 else "one pair decides nothing"
-        if self.games_to_decide is not None:
-            decided = f"{self.games_to_decide} games would decide"
-        lines.append(f"{self.turns_per_game:.1f} turns a game, {self.games_per_s:.1f} games/s a worker, {decided}")
+        lines.append(
+            f"{self.turns_per_game:.1f} turns a game, {self.games_per_s:.1f} games/s a worker, {self._decided()}"
+        )
         lines += [f"forfeited by {name}: {n}, first: {first}" for name, n, first in fault_counts(self.faults)]
         return "\n".join(lines)
+
+    def win_rate_text(self) -> str:
+        """The win rate in per cent with its error, or with its interval where no error can be told."""
+        if self.win_rate_mean.has_error:
+            return _percent(self.win_rate_mean)
+        low, high = self.win_rate_interval
+        return f"{_percent(self.win_rate_mean)}   95 % [{100 * low:.2f} %, {100 * high:.2f} %]"
+
+    def _error_text(self) -> str:
+        if not self.ppg_mean.has_error:
+            return "one pair has no standard error" if self.pairs == 1 else "all pairs gave the same: no error seen"
+        low, high = self.ppg_mean.interval
+        return f"95 % [{low:+.4f}, {high:+.4f}]"
+
+    def _decided(self) -> str:
+        if self.games_to_decide is not None:
+            return f"{self.games_to_decide} games would decide"
+        return "no difference seen" if self.ppg == 0.0 and self.pairs >= MIN_PAIRS else "too few games to tell"
 
 
 def mean_of(values: npt.NDArray[np.float64]) -> Mean:
@@ -274,7 +316,11 @@ def joined(
 
 def _percent(mean: Mean) -> str:
     shown = f"{100 * mean.value:.2f} %"
-    return f"{shown} +- {100 * mean.se:.2f} %" if math.isfinite(mean.se) else shown
+    return f"{shown} +- {100 * mean.se:.2f} %" if mean.has_error else shown
+
+
+def _se(mean: Mean) -> float | None:
+    return mean.se if mean.has_error else None
 
 
 def _finite(value: float) -> float | None:
@@ -282,4 +328,4 @@ def _finite(value: float) -> float | None:
 
 
 def _mean_dict(mean: Mean | None) -> dict[str, Any] | None:
-    return None if mean is None else {"value": mean.value, "se": _finite(mean.se)}
+    return None if mean is None else {"value": mean.value, "se": _se(mean)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.arena import Tournament, versions
-from agent.match_result import MatchResult, Mean, fault_counts
+from agent.match_result import MIN_PAIRS, MatchResult, Mean, fault_counts
 from agent.outside import FORFEIT_RULE
 from engine.errors import ConfigError
 from engine.whole_file import write_whole
@@ -75,8 +74,8 @@ def tournament_html(tournament: Tournament, *, command: str | None = None, with_
         f"<h1>{escape(title)}</h1>",
         _facts(tournament, command),
         "<h2>Matches</h2>",
-        "<p>Points per game (ppg) and wins of the player named first, with standard errors over pairs of games. Bold: "
-        "zero lies outside the 95 % interval.</p>",
+        "<p>Points per game (ppg) and wins of the player named first, with standard errors over pairs of games; "
+        "where all pairs gave the same, a 95 % interval of the wins. Bold: zero lies outside the 95 % interval.</p>",
         _table(_match_head(matches), [_match_row(match) for match in matches]),
     ]
     if len(matches) > 1:
@@ -113,7 +112,8 @@ def _match_head(matches: Sequence[MatchResult]) -> list[str]:
 
 def _match_row(match: MatchResult) -> list[str]:
     low, high = match.ppg_mean.interval
-    sure = "sure" if low > 0 or high < 0 else ""
+    is_told = match.ppg_mean.has_error
+    sure = "sure" if is_told and match.pairs >= MIN_PAIRS and (low > 0 or high < 0) else ""
     adjusted = []
     if match.adjusted_ppg is not None and match.adjusted_win_rate is not None:
         adjusted = [_signed(match.adjusted_ppg), _percent(match.adjusted_win_rate)]
@@ -122,12 +122,12 @@ def _match_row(match: MatchResult) -> list[str]:
         f"{escape(match.a)} : {escape(match.b)}",
         str(match.games),
         f'<span class="{sure}">{_signed(match.ppg_mean)}</span>',
-        f"{low:+.3f} to {high:+.3f}" if math.isfinite(low) else "",
-        _percent(match.win_rate_mean),
+        f"{low:+.3f} to {high:+.3f}" if is_told else "",
+        _win_rate(match),
         *adjusted,
         f"{match.turns_per_game:.1f}",
         f"{match.games_per_s:.1f}",
-        "" if decide is None else str(decide),
+        "too few to tell" if decide is None and match.ppg != 0.0 else str(decide or ""),
     ]
 
 
@@ -203,8 +203,14 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _signed(mean: Mean) -> str:
-    return f"{mean.value:+.4f} ± {mean.se:.4f}" if math.isfinite(mean.se) else f"{mean.value:+.4f}"
+    return f"{mean.value:+.4f} ± {mean.se:.4f}" if mean.has_error else f"{mean.value:+.4f}"
 
 
 def _percent(mean: Mean) -> str:
-    return f"{100 * mean.value:.1f} % ± {100 * mean.se:.1f}" if math.isfinite(mean.se) else f"{100 * mean.value:.1f} %"
+    return f"{100 * mean.value:.1f} % ± {100 * mean.se:.1f}" if mean.has_error else f"{100 * mean.value:.1f} %"
+
+
+def _win_rate(match: MatchResult) -> str:
+    low, high = match.win_rate_interval
+    shown = _percent(match.win_rate_mean)
+    return shown if match.win_rate_mean.has_error else f"{shown} ({100 * low:.1f} to {100 * high:.1f})"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agent import arena
-from agent.arena import pairs_of_games, play_match, round_robin, run_tournament
+from agent.arena import Tournament, pairs_of_games, play_match, round_robin, run_tournament
 from agent.evaluator import Evaluator
 from agent.levels import Level
 from agent.lockstep import DRAW, FORFEIT_LOST, FORFEIT_WON, play_chunk
@@ -19,6 +19,8 @@ from agent.net_players import player_of
 from agent.outside import CallablePlayer
 from agent.pair_dice import pair_keys, turn_dice
 from agent.players import make_player
+from agent.rating import rate
+from agent.report import tournament_html
 from agent.results_file import ResultsFile
 from engine.board import pip_count
 from engine.errors import ConfigError, RecordError
@@ -27,6 +29,7 @@ from engine.outcome import UNFINISHED, outcome_class
 from engine.rules import RULES, get_rules
 from engine.session import Session
 from fake_judge import FakeJudge
+from played_games import same_results
 from small_net import small_net
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,15 +39,6 @@ PRESETS = ["short", "short_backgammon", "long_classic", "long_common", "long_fnr
 def first_legal(boards, dice, rules, rng):
     afterstates, offsets = legal_afterstates(boards, dice, rules)
     return afterstates[offsets[:-1]]
-
-
-def same_results(one: MatchResult, other: MatchResult) -> bool:
-    return (
-        (one.points == other.points).all()
-        and (one.outcomes == other.outcomes).all()
-        and (one.turns == other.turns).all()
-        and one.faults == other.faults
-    )
 
 
 # dice
@@ -224,6 +218,48 @@ def test_errors_are_those_of_pairs():
     assert match.games_to_decide == 2 * int(np.ceil((1.959964 * spread / match.ppg) ** 2))
 
 
+def match_of(*pairs: tuple[str, str]) -> MatchResult:
+    """A result of a against b with these outcomes."""
+    rules = RULES["short"]
+    outcomes = np.array([[rules.outcomes.index(name) for name in pair] for pair in pairs], dtype=np.int8)
+    turns = np.full(outcomes.shape, 50, dtype=np.int32)
+    points = rules.points.astype(np.float64)[outcomes]
+    return MatchResult(a="a", b="b", rules=rules, seed=1, points=points, outcomes=outcomes, turns=turns)
+
+
+def test_few_pairs_do_not_say_how_many_would_decide():
+    mixed = [("win_single", "win_single"), ("win_single", "lose_single"), ("win_gammon", "lose_single")] * 9
+    few, enough = match_of(*mixed), match_of(*mixed, *mixed)
+    assert few.games_to_decide is None and few.summary().endswith("too few games to tell")
+    assert few.to_dict()["games_to_decide"] is None
+    assert enough.summary().endswith(f"{enough.games_to_decide} games would decide")
+
+
+@pytest.mark.parametrize("count", [2, 100])
+def test_pairs_that_all_gave_the_same_claim_no_error(count):
+    match = match_of(*[("win_single", "win_single")] * count)
+    said, data = match.summary(), match.to_dict()
+    assert "too few games to tell" in said and "+- 0" not in said and "all pairs gave the same" in said
+    assert (data["se"], data["win_rate_se"], data["games_to_decide"]) == (None, None, None)
+    assert data["interval95"] == [None, None]
+    low = count / (count + 1.959964**2)  # Wilson's limit where all succeed
+    assert data["win_rate_interval95"] == pytest.approx([low, 1.0])
+    assert f"win rate  100.00 %   95 % [{100 * low:.2f} %, 100.00 %]" in said
+    assert (
+        "±"
+        not in tournament_html(
+            Tournament(rules=match.rules, seed=1, matches=(match,), ratings=rate([match])), with_plots=False
+        ).split("<h2>Ratings")[0]
+    )
+
+
+def test_where_pairs_differ_the_win_rate_has_its_error_and_stays_within_bounds():
+    match = match_of(*[("win_single", "win_single")] * 40, ("win_single", "lose_single"))
+    assert match.win_rate_interval[1] == 1.0
+    assert match.win_rate_interval[0] == pytest.approx(match.win_rate - 1.959964 * match.win_rate_mean.se)
+    assert f"+- {100 * match.win_rate_mean.se:.2f} %" in match.summary()
+
+
 def test_a_match_of_one_pair_has_no_error_and_json_says_null():
     match = play_match("heuristic", "pips", "short", pairs=1, seed=1)
     assert np.isnan(match.se) and match.to_dict()["se"] is None
@@ -238,7 +274,7 @@ def test_a_result_survives_json_and_says_what_was_played():
     assert data["rules"] == "short_backgammon(scoring=win_only)" and data["seed"] == 1 and data["games"] == 10
     assert data["info"]["versions"]["numpy"] and data["info"]["a"]["name"] == "heuristic"
     text = match.summary()
-    assert "heuristic against pips" in text and "seed 1" in text and "+-" in text
+    assert "heuristic against pips" in text and "seed 1" in text and "95 % [" in text
     with pytest.raises(RecordError, match="not a match result"):
         MatchResult.from_dict({"a": "x"})
 
