@@ -16,6 +16,7 @@ from agent.net import load_net, save_net
 from engine.errors import ConfigError
 from engine.rules import Rules, get_rules
 from engine.threads import default_threads
+from training.average import averaged_net
 from training.checkpoint import load_checkpoint
 from training.config import PRESETS, TrainConfig, preset_config
 from training.curves import read_metrics
@@ -91,6 +92,16 @@ def export(
     load_checkpoint(folder)
     save_net(load_net(folder / NET_FILE), net)
     print(net)
+
+
+@app.command()
+def average(
+    nets: Annotated[list[Path], typer.Argument(help="Two nets or more that grew out of one another.")],
+    out: Annotated[Path, typer.Option(help="File to write, named *.safetensors.")],
+) -> None:
+    """Write the mean of the weights of several nets to a file."""
+    save_net(averaged_net([load_net(net) for net in nets]), out)
+    print(out)
 
 
 @app.command()
