@@ -36,6 +36,19 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(request.node.nodeid.encode())])
 
 
+@pytest.fixture(scope="session")
+def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The file of a small net for each game."""
+    from agent.net import save_net
+    from small_net import small_net
+
+    folder = tmp_path_factory.mktemp("nets with spaces")
+    paths = {game: str(folder / f"{game}.safetensors") for game in ("short", "long")}
+    for game, path in paths.items():
+        save_net(small_net(game), path)
+    return paths
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """`nardy serve` as a process of its own (see `web_server`)."""

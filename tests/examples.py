@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,17 @@ class Example:
         found = re.findall(r"(me\{[^}]*\})(?:\s+(opp\{[^}]*\}))?", self.answer)
         return [row_from(me) + (row_from(opp) if opp else self.board[1]) for me, opp in found]
 
+    def assert_holds(self, afterstates: Iterable[list[int]]) -> None:
+        """Asserts that legal afterstates, as 52 counts each, are what the answer says of them."""
+        found = sorted(afterstates)
+        assert len(found) == self.count
+        if " not " in self.answer:
+            assert self.listed()[0] not in found
+        elif " with " in self.answer:
+            assert self.listed()[0] in found
+        elif ":" in self.answer or self.answer == "pass":
+            assert sorted(self.listed()) == found
+
 
 def row_from(text: str) -> list[int]:
     """26 counts from `me{24:13,18:2}`; checkers not listed are borne off."""
@@ -60,10 +72,10 @@ def board_text(board: Board) -> str:
     return f"me{row_text(board[0])} opp{row_text(board[1])}"
 
 
-def read_examples(name: str = "rules_examples.txt") -> list[Example]:
-    """The examples of a file in `tests/data`; other lines, such as comments, must start with `#` or be empty."""
+def read_examples() -> list[Example]:
+    """The examples of `tests/data`; other lines, such as comments, must start with `#` or be empty."""
     examples = []
-    for line in (DATA / name).read_text(encoding="utf-8").splitlines():
+    for line in (DATA / "rules_examples.txt").read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         match = _LINE.fullmatch(line.strip())

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from agent.lockstep import play_chunk
+from agent.match_result import MatchResult
 from agent.played import PlayedGame, PlayedMatch, game_of_plays
 from agent.players import make_player
 from engine.rules import get_rules
@@ -55,9 +56,7 @@ DOUBLED = """ 7 point match
 
 
 @cache
-def played_match(
-    rules: str, players: tuple[str, str] = ("pips", "random"), pairs: int = 1, seed: int = 5
-) -> PlayedMatch:
+def played_match(rules: str, players: tuple[str, str] = ("pips", "random"), seed: int = 5) -> PlayedMatch:
     """Two games between two players on the same dice, each of them starting once."""
     variant = get_rules(rules)
     first, second = (make_player(text, variant) for text in players)
@@ -67,6 +66,16 @@ def played_match(
         score = games[-1].score_after if games else (0.0, 0.0)
         games.append(game_of_plays(plays, variant, first=place % 2, number=place + 1, score=score))
     return PlayedMatch(rules=variant, players=("Anna", "Boris"), length=None, games=tuple(games), source="arena")
+
+
+def same_results(one: MatchResult, other: MatchResult) -> bool:
+    """Whether two matches of the arena came to the same in every game."""
+    return (
+        (one.points == other.points).all()
+        and (one.outcomes == other.outcomes).all()
+        and (one.turns == other.turns).all()
+        and one.faults == other.faults
+    )
 
 
 def assert_same_games(first: PlayedMatch, second: PlayedMatch) -> None:

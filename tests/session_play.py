@@ -32,11 +32,11 @@ def moving(rules: str, dice: Any, mine: str = "", theirs: str = "", enforce: str
     return session
 
 
-def session_in(state: State, enforce: str = "claims", rules: str = "long_classic") -> Session:
-    """A session in the state asked for; player 0 is the mover."""
+def session_in(state: State) -> Session:
+    """A session of long nardy in the state asked for; player 0 is the mover."""
     if state is State.TOSS:
-        return Session(rules, enforce=enforce)
-    session = Session(rules, enforce=enforce, first=0)
+        return Session("long_classic", enforce="claims")
+    session = Session("long_classic", enforce="claims", first=0)
     if state in (State.MOVING, State.REVIEW):
         session.roll((6, 6))
         session.step(24, 6)

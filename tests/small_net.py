@@ -8,8 +8,10 @@ from agent.features import COUNT_ROWS, feature_count
 from agent.net import Net
 from engine.rules import get_rules
 
+FEATURES = "counts_v1"
 
-def small_net(rules: str, features: str = "counts_v1", width: int = 8, seed: int = 1) -> Net:
+
+def small_net(rules: str, width: int = 8, seed: int = 1) -> Net:
     """A net of one expert for `rules` that judges by fixed random weights."""
     variant = get_rules(rules)
     rng = np.random.default_rng(seed)
@@ -22,10 +24,10 @@ def small_net(rules: str, features: str = "counts_v1", width: int = 8, seed: int
         name=f"small-{variant.game.name}",
         game=variant.game.name,
         rules=str(variant),
-        features=features,
+        features=FEATURES,
         experts=("all",),
         rows=weights(COUNT_ROWS, width),
-        feature_weights=weights(feature_count(features), width),
+        feature_weights=weights(feature_count(FEATURES), width),
         bias=weights(width),
         layers=((weights(width, outcomes), weights(outcomes)),),
     )

@@ -10,19 +10,9 @@ import numpy as np
 import pytest
 
 from agent import load_evaluator, play_match, suggest
-from agent.net import save_net
 from engine import RULES, get_rules, legal_afterstates
-from small_net import small_net
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-@pytest.fixture(scope="module")
-def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("nets")
-    for game in ("short", "long"):
-        save_net(small_net(game), folder / f"{game}.safetensors")
-    return {game: folder / f"{game}.safetensors" for game in ("short", "long")}
 
 
 def test_rules_come_by_name_alias_and_option() -> None:
@@ -44,7 +34,7 @@ def test_one_board_gives_rows_and_a_batch_gives_rows_with_offsets(preset: str) -
 
 
 @pytest.mark.parametrize("preset", RULES)
-def test_an_evaluator_gives_probabilities_equity_and_legal_choices(preset: str, nets: dict[str, Path]) -> None:
+def test_an_evaluator_gives_probabilities_equity_and_legal_choices(preset: str, nets: dict[str, str]) -> None:
     rules = get_rules(preset)
     evaluator = load_evaluator(rules=preset, net=nets[rules.game.name])
     board = rules.start_board()
@@ -60,7 +50,7 @@ def test_an_evaluator_gives_probabilities_equity_and_legal_choices(preset: str, 
 
 @pytest.mark.parametrize(("preset", "dice"), [("long_classic", (6, 4)), ("short_backgammon", (3, 1))])
 def test_suggestions_come_best_first_with_the_promised_fields(
-    preset: str, dice: tuple[int, int], nets: dict[str, Path]
+    preset: str, dice: tuple[int, int], nets: dict[str, str]
 ) -> None:
     rules = get_rules(preset)
     found = suggest(rules.start_board(), dice=dice, rules=preset, net=nets[rules.game.name], plies=1, top=5)
@@ -73,7 +63,7 @@ def test_suggestions_come_best_first_with_the_promised_fields(
     assert best.play_text and best.probs.sum() == pytest.approx(1.0, abs=1e-5)
 
 
-def test_a_match_reports_points_errors_and_pairs(nets: dict[str, Path]) -> None:
+def test_a_match_reports_points_errors_and_pairs(nets: dict[str, str]) -> None:
     result = play_match(f"net:{nets['short']}", "random", rules="short", pairs=20, seed=1)
     assert (result.games, result.pairs, len(result.pair_points)) == (40, 20, 20)
     assert result.se > 0 and 0 <= result.win_rate <= 1

@@ -1,13 +1,12 @@
 """Checkpoints."""
 
-import os
-
 import pytest
 import torch
 from safetensors import safe_open
 from safetensors.torch import save
 
 from agent.net import CHECKSUM
+from damage import flipped_bits, full_disk
 from engine.errors import ConfigError
 from engine.rules import get_rules
 from training.checkpoint import CHECKPOINT_FILE, TENSORS, Checkpoint, load_checkpoint, save_checkpoint, write_atomically
@@ -96,10 +95,8 @@ def test_any_flipped_bit_is_refused_or_changes_nothing(tmp_path, rng):
     saved = some_checkpoint()
     save_checkpoint(saved, tmp_path)
     whole = (tmp_path / CHECKPOINT_FILE).read_bytes()
-    for bit in rng.integers(0, 8 * len(whole), size=300):
-        content = bytearray(whole)
-        content[bit // 8] ^= 1 << (bit % 8)
-        (tmp_path / CHECKPOINT_FILE).write_bytes(content)
+    for damaged in flipped_bits(whole, rng, 300):
+        (tmp_path / CHECKPOINT_FILE).write_bytes(damaged)
         try:
             loaded = load_checkpoint(tmp_path)
         except ConfigError as error:
@@ -109,15 +106,10 @@ def test_any_flipped_bit_is_refused_or_changes_nothing(tmp_path, rng):
             assert (loaded.config, loaded.rounds, loaded.steps) == (saved.config, saved.rounds, saved.steps)
 
 
-def test_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
+def test_interrupted_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "file"
     write_atomically(path, b"old")
-
-    def fail(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(ConfigError, match="cannot be written: No space left"):
+    with full_disk(), pytest.raises(ConfigError, match="cannot be written: No space left"):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

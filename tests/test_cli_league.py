@@ -38,7 +38,7 @@ def test_arena_keeps_results_that_ratings_reads_and_writes_a_report(nardy, tmp_p
     assert code == 2 and out == "" and err.count("\n") == 1 and "has no match of short" in err
 
 
-def test_the_ladder_plays_its_fixtures(nardy, tmp_path, monkeypatch):
+def test_the_ladder_plays_its_fixtures(nardy, monkeypatch):
     asked = []
 
     def fixtures(rules, config):

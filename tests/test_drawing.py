@@ -23,7 +23,7 @@ def board_of(text: str) -> Boards:
     return np.array([row_from(part) for part in text.split()], dtype=np.int8)
 
 
-def read_drawing(text: str, rules: Rules) -> dict[str, dict[int, int]]:
+def read_drawing(text: str) -> dict[str, dict[int, int]]:
     """Checkers of X and O by the numbers along the edges (25: the bar, 0: off), counted in a drawing."""
     lines = text.splitlines()[:-2]
     left = lines[1].index("+") + 1
@@ -48,7 +48,7 @@ def read_drawing(text: str, rules: Rules) -> dict[str, dict[int, int]]:
 def test_every_checker_is_drawn_on_its_point(rules: Rules, numbering_from: str, bottom: str) -> None:
     for board in placed(rules, 60, np.random.default_rng(9))[0]:
         text = draw_board(board, rules, numbering_from=numbering_from, bottom=bottom)  # type: ignore[arg-type]
-        drawn = read_drawing(text, rules)
+        drawn = read_drawing(text)
         for row, mark in enumerate("XO"):
             is_own_numbering = (mark == "X") == (numbering_from == "me")
             numbers = np.arange(26) if is_own_numbering else rules.opponent_point

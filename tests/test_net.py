@@ -10,6 +10,7 @@ import safetensors.numpy
 from agent import net as net_module
 from agent.evaluator import load_evaluator
 from agent.net import Net, check_fit, load_net, save_net, shipped_net
+from damage import flipped_bits
 from engine.errors import NetError
 from engine.rules import RULES, get_rules
 from plain_net import random_net
@@ -110,9 +111,7 @@ def test_flipped_bits_of_the_header_give_a_net_or_one_line(net, tmp_path, rng):
     header = 8 + int.from_bytes(content[:8], "little")
     path = tmp_path / "flipped.safetensors"
     refused = 0
-    for bit in rng.integers(0, 8 * header, size=400):
-        damaged = bytearray(content)
-        damaged[bit // 8] ^= 1 << (bit % 8)
+    for damaged in flipped_bits(content, rng, 400, within=header):
         path.write_bytes(damaged)
         try:
             load_net(path)
@@ -125,9 +124,7 @@ def test_flipped_bits_of_the_header_give_a_net_or_one_line(net, tmp_path, rng):
 def test_any_flipped_bit_is_refused_or_changes_nothing(net, tmp_path, rng):
     content = content_of(net, tmp_path)
     path = tmp_path / "whole.safetensors"
-    for bit in rng.integers(0, 8 * len(content), size=200):
-        damaged = bytearray(content)
-        damaged[bit // 8] ^= 1 << (bit % 8)
+    for damaged in flipped_bits(content, rng, 200):
         path.write_bytes(damaged)
         try:
             loaded = load_net(path)
@@ -170,7 +167,7 @@ def test_header_that_claims_to_be_huge_is_refused(net, tmp_path):
         load_net(file_with(tmp_path, net, metadata={"note": "x" * 100_001}))
 
 
-def test_file_beyond_the_limit_is_not_read(net, tmp_path, monkeypatch):
+def test_file_beyond_the_limit_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(net_module, "MAX_FILE_BYTES", 1 << 16)
     path = tmp_path / "large.safetensors"
     path.write_bytes(bytes((1 << 16) + 1))

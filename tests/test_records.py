@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from damage import full_disk
 from engine.dice import GivenDice, SeededDice
 from engine.dice_proof import rolls_by_player, verify_dice
 from engine.errors import DiceError, RecordError, SessionError
@@ -391,18 +392,9 @@ def test_what_a_header_says_of_its_match_is_checked(tmp_path: Path, match: Any) 
 # Disks that refuse
 
 
-def refusing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on the disk is full."""
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-
-
 @pytest.mark.parametrize("has_fair_dice", [False, True])
 def test_a_full_disk_ends_the_game_at_what_is_written_and_it_goes_on_from_there(
-    has_fair_dice: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    has_fair_dice: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "game"
     table = Table.create(Header(rules="short"), FairDice(SECRET) if has_fair_dice else SeededDice(5), path)
@@ -411,10 +403,8 @@ def test_a_full_disk_ends_the_game_at_what_is_written_and_it_goes_on_from_there(
         table.add_nonce(1, "black")
     play_out(table, 3)
     before = path.read_bytes()
-    with monkeypatch.context() as full:
-        refusing(full)
-        with pytest.raises(RecordError, match="cannot be written: No space left"):
-            play_out(table, 9)
+    with full_disk(), pytest.raises(RecordError, match="cannot be written: No space left"):
+        play_out(table, 9)
     with pytest.raises(RecordError, match="go on from what it holds"):
         play_out(table, 9)
     assert path.read_bytes() == before
@@ -423,11 +413,9 @@ def test_a_full_disk_ends_the_game_at_what_is_written_and_it_goes_on_from_there(
     assert verify_dice(read_record(path)).rolls > 5
 
 
-def test_dice_that_cannot_be_kept_secret_begin_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as full:
-        refusing(full)
-        with pytest.raises(RecordError, match=r"the dice secret .* cannot be written: No space left"):
-            Table.create(Header(rules="short"), FairDice(SECRET), tmp_path / "game")
+def test_dice_that_cannot_be_kept_secret_begin_no_game(tmp_path: Path) -> None:
+    with full_disk(), pytest.raises(RecordError, match=r"the dice secret .* cannot be written: No space left"):
+        Table.create(Header(rules="short"), FairDice(SECRET), tmp_path / "game")
     assert not list(tmp_path.iterdir())
 
 

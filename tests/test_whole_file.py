@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from damage import full_disk
 from engine.whole_file import append_whole, write_whole
 
 
@@ -20,15 +21,10 @@ def test_the_old_content_is_replaced_and_nothing_else_is_left(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_write_that_fails_keeps_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_keeps_the_old_content(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_whole(path, b"old")
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with full_disk(), pytest.raises(OSError, match="No space"):
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

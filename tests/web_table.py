@@ -83,9 +83,9 @@ class Table:
         raise AssertionError(f"row {row}, index {index}: not {count} but {self.view()['board'][row][index]}")
 
 
-def new_context(browser, width=1280, height=860, **settings):
+def new_context(browser, **settings):
     chosen = {"lang": "en", "speed": 0} | settings
-    context = browser.new_context(viewport={"width": width, "height": height}, locale="en-US")
+    context = browser.new_context(viewport={"width": 1280, "height": 860}, locale="en-US")
     text = ", ".join(f"{key}: {value!r}" for key, value in chosen.items())
     text = text.replace("True", "true").replace("False", "false")
     context.add_init_script(
