@@ -152,12 +152,17 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def of_body(request: Request, error: RequestValidationError) -> JSONResponse:
-        return JSONResponse({"message": validation_text(error.errors())}, status_code=400)
+        return JSONResponse({"message": validation_text(error.errors(), error.body)}, status_code=400)
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: HTTPException) -> JSONResponse:
         path = str(request.scope["path"])[:100]  # request.url would read the query too, which may be no UTF-8
-        text = {404: f"there is nothing at {path}", 405: f"{request.method} is not allowed here"}
+        allowed = (error.headers or {}).get("Allow", "another method")
+        text = {
+            400: "the body must be JSON in UTF-8, which it is not",  # all that the framework itself refuses so
+            404: f"there is nothing at {path}; what there is stands at /docs",
+            405: f"{request.method} is not allowed at {path}; allowed: {allowed}",
+        }
         return JSONResponse(
             {"message": text.get(error.status_code, str(error.detail))},
             status_code=error.status_code,
@@ -181,13 +186,25 @@ def _translated(request: Request, error: NardyError) -> dict[str, Any]:
     return body
 
 
-def validation_text(errors: Iterable[Any]) -> str:
-    """Faults of a body in one line: where, what is wanted, and what was given."""
+def validation_text(errors: Iterable[Any], body: Any = None) -> str:
+    """Faults of a request in one line: where, what is wanted, and what was given.
+
+    Args:
+        errors: as the framework lists them.
+        body: the body as it came, which is shown where it is no JSON.
+    """
     parts = []
     for one in list(errors)[:3]:
-        where = ".".join(str(part) for part in one.get("loc", ()) if part not in ("body", "query", "path"))
-        given = "" if one.get("type") in ("missing", "json_invalid") else f", got {str(one.get('input'))[:60]!r}"
-        parts.append(f"{where or 'body'}: {one.get('msg', 'not valid')}{given}")
+        kind, place = one.get("type"), tuple(one.get("loc", ()))
+        where = ".".join(str(part) for part in place if part not in ("body", "query", "path"))
+        given = "" if kind == "missing" else f", got {str(one.get('input'))[:60]!r}"
+        if kind == "json_invalid":
+            fault = one.get("ctx", {}).get("error", "not valid")
+            parts.append(f"the body must be JSON, got {str(body)[:60]!r}: {fault} at character {place[-1]}")
+        elif place == ("body",):
+            parts.append(f"the body must be a JSON object, sent as content-type application/json{given}")
+        else:
+            parts.append(f"{where}: {one.get('msg', 'not valid')}{given}")
     return " ".join("; ".join(parts).split()) or "the request is not valid"
 
 

@@ -41,10 +41,11 @@ def wildbg_move(query: Mapping[str, str], judges: Judges) -> Answer:
     Args:
         query: the parameters as they came.
     Raises:
-        PositionError, DiceError, ConfigError: bad input, in the order board, dice, score and with wildbg's words.
+        PositionError, DiceError, ConfigError: bad input, in wildbg's order (what cannot be read, board, dice, score)
+            and with its words.
     """
-    board = wildbg_board(query)
     dice = [_number(query, name, None) for name in ("die1", "die2")]
+    board = wildbg_board(query)
     if not all(1 <= die <= 6 for die in dice):
         raise DiceError("Dice values must be between 1 and 6.")
     rules = _wildbg_rules(_number(query, "x_away", 0), _number(query, "o_away", 0))
@@ -83,6 +84,8 @@ def wildbg_board(query: Mapping[str, str]) -> Boards:
         raise PositionError("Index 25 is the bar for player x, number of checkers needs to be positive.")
     if pips[OFF] > 0:
         raise PositionError("Index 0 is the bar for player o, number of checkers needs to be negative.")
+    if not pips.any():
+        raise PositionError("no checker is given: p0 to p25 tell who has how many on a point, such as p24=2&p19=-5")
     board = np.stack([mine, theirs])
     board[:, OFF] = CHECKERS - board.sum(axis=1)
     return as_boards(board, get_rules(RULES))
@@ -103,7 +106,8 @@ def _wildbg_rules(x_away: int, o_away: int) -> Rules:
 def _number(query: Mapping[str, str], name: str, default: int | None) -> int:
     text = query.get(name)
     if text is None and default is None:
-        raise ConfigError(f"missing field `{name}`")
+        given = ", ".join(f"{die}={query[die][:20]!r}" for die in ("die1", "die2") if die in query) or "neither"
+        raise ConfigError(f"missing field `{name}`: die1 and die2 must be numbers from 1 to 6, got {given}")
     if text is None:
         return int(default or 0)
     digits = text.removeprefix("-")

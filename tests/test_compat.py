@@ -105,7 +105,12 @@ def test_the_cube_follows_the_window_on_the_equity(client) -> None:
         ),
         ("/move?die1=0&die2=1&p4=16&x_away=3", "Player x has more than 15 checkers on the board."),
         ("/move?die1=0&die2=1&p4=4&p5=-5&x_away=3", "Dice values must be between 1 and 6."),
-        ("/move?die2=1&p4=4&p5=-5", "missing field `die1`"),
+        ("/move?die1=3", "missing field `die2`: die1 and die2 must be numbers from 1 to 6, got die1='3'"),
+        ("/move?p4=4&p5=-5", "missing field `die1`: die1 and die2 must be numbers from 1 to 6, got neither"),
+        (
+            "/move?die1=3&die2=1",
+            "no checker is given: p0 to p25 tell who has how many on a point, such as p24=2&p19=-5",
+        ),
         ("/move?die1=two&die2=1&p4=4&p5=-5", "die1 must be a whole number, got 'two'"),
     ],
 )

@@ -322,7 +322,8 @@ def test_games_beyond_the_limit_are_refused_until_one_is_deleted(tmp_path) -> No
         ("rollout", {"rules": "short", "dice": "64", "trials": 10**9}, 400, "trials"),
         ("games/000000000000/roll", {}, 400, "no game"),
         ("games/../../etc/roll", {}, 404, "nothing"),
-        ("nothing", {}, 404, "nothing"),
+        ("nothing", {}, 404, "there is nothing at /api/v1/nothing; what there is stands at /docs"),
+        ("rules", {}, 405, "POST is not allowed at /api/v1/rules; allowed: GET"),
         ("suggest/", {}, 404, "nothing"),
         ("suggest", {"rules": "short", "dice": "64", "plies": 1, "filters": "١٢"}, 400, "KEEP:WITHIN"),
     ],
@@ -333,11 +334,26 @@ def test_faults_are_json_with_a_message(client, path, body, status, said) -> Non
     assert said in answer.json()["message"] and "\n" not in answer.json()["message"]
 
 
-def test_a_body_that_is_no_json_is_a_400(client) -> None:
-    for content in (b"{", b"\xff\xfe", b"[]", b"", b"[" * 100_000):
-        headers = {"content-type": "application/json"}
-        answer = client.post("/api/v1/suggest", content=content, headers=headers)
-        assert answer.status_code == 400 and answer.json()["message"]
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            b"{bad",
+            "the body must be JSON, got '{bad': Expecting property name enclosed in double quotes at",
+        ),
+        (b"{", "the body must be JSON, got '{': "),
+        (b"\xff", "the body must be JSON in UTF-8, which it is not"),
+        (b"[]", "the body must be a JSON object, sent as content-type application/json, got '[]'"),
+        (b"", "the body must be a JSON object, sent as content-type application/json"),
+        (b"[" * 100_000, "the body must be JSON"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_body_that_is_no_json_is_a_400(client, content, said) -> None:
+    headers = {"content-type": "application/json"}
+    answer = client.post("/api/v1/suggest", content=content, headers=headers)
+    assert answer.status_code == 400 and answer.json().keys() == {"message"}
+    assert said in answer.json()["message"] and "\n" not in answer.json()["message"]
 
 
 def test_a_body_that_is_too_long_is_a_400(client) -> None:
