@@ -21,6 +21,7 @@ from agent.analysis_tables import (
 )
 from agent.analysis_words import say
 from agent.cli_table import print_table
+from agent.html_page import html_page
 from agent.lang import number
 from agent.svg import board_svg, play_arrows
 from engine.steps import play_steps
@@ -32,19 +33,11 @@ _CURVE_WIDTH, _CURVE_HEIGHT, _CURVE_EDGE = 720.0, 150.0, 26.0
 _MOST_TURNS_SHOWN = 5000  # rows of the last table; a longer match names its worst plays only
 
 _STYLE = """
-:root { color-scheme: light dark; --line: #8884; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-.wide { overflow-x: auto; }
-th, td { padding: .2rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th.text, td.text { text-align: left; } th { font-weight: 600; }
 tr.doubtful td { background: #d6a80022; } tr.error td { background: #e0700033; }
 tr.blunder td { background: #d0302044; } tr.illegal td { background: #8030d033; }
 .boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); gap: 1rem; }
 .curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(32rem, 1fr)); gap: .6rem; }
-figure { margin: 0; background: #fff; color: #222; border-radius: 6px; padding: .6rem; }
-figure svg { width: 100%; height: auto; } figcaption { font-size: .9rem; }
+figure { margin: 0; } figcaption { font-size: .9rem; }
 summary { cursor: pointer; }
 """
 
@@ -116,13 +109,7 @@ def analysis_html(analysis: MatchAnalysis, *, lang: str = "en") -> str:
     pairs = list(analysis.turns)[:_MOST_TURNS_SHOWN]
     table = _html_table(turns_table(pairs, analysis, lang), [turn.mark for _, turn in pairs])
     parts.append(f"<details><summary>{escape(say('all_plays', lang))}</summary>{table}</details>")
-    return (
-        f'<!DOCTYPE html>\n<html lang="{lang}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n"
-        + "\n".join(parts)
-        + "\n</body></html>\n"
-    )
+    return html_page(title, parts, style=_STYLE, lang=lang)
 
 
 def curve_svg(game: GameAnalysis) -> str:

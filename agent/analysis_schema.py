@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
 
 from agent.analysis import ILLEGAL, MARKS, MPT, Figures, GameAnalysis, MatchAnalysis, TurnAnalysis
+from agent.chances import rounded
 from agent.match_result import Mean
 from agent.played import CUBE_ACTIONS
 from agent.schema import (
@@ -161,9 +161,9 @@ def _game(entry: GameAnalysis) -> dict[str, Any]:
         "winner": game.winner,
         "points": game.points,
         "result": None if game.result is None else asdict(game.result),
-        "value": _rounded(entry.value),
+        "value": rounded(entry.value),
         "is_estimated": entry.is_estimated,
-        "adjusted": _rounded(entry.adjusted),
+        "adjusted": rounded(entry.adjusted),
         "figures": [_figures(figures) for figures in entry.figures],
         "cube": [asdict(action) for action in game.cube],
         "notes": list(game.notes),
@@ -182,11 +182,11 @@ def _turn(entry: TurnAnalysis) -> dict[str, Any]:
         "play": entry.play_text or None,
         "afterstate": None if turn.afterstate is None else turn.afterstate.tolist(),
         "n_legal": entry.n_legal,
-        "luck": _rounded(entry.luck),
-        "equity": _rounded(entry.equity),
+        "luck": rounded(entry.luck),
+        "equity": rounded(entry.equity),
         "best": entry.best_text or None,
-        "best_equity": _rounded(entry.best_equity),
-        "equity_loss": _rounded(entry.loss),
+        "best_equity": rounded(entry.best_equity),
+        "equity_loss": rounded(entry.loss),
         "level": entry.level,
         "mark": entry.mark,
         "reason": reason,
@@ -198,18 +198,14 @@ def _figures(figures: Figures) -> dict[str, Any]:
     return {
         "plays": figures.plays,
         "unforced": figures.unforced,
-        "lost": _rounded(figures.lost),
-        "error_rate_mpt": _rounded(figures.error_rate_mpt),
-        "error_rate_mpt_se": _rounded(MPT * figures.error_rate.se),
-        "pr": _rounded(figures.pr),
-        "luck": _rounded(figures.luck),
+        "lost": rounded(figures.lost),
+        "error_rate_mpt": rounded(figures.error_rate_mpt),
+        "error_rate_mpt_se": rounded(MPT * figures.error_rate.se),
+        "pr": rounded(figures.pr),
+        "luck": rounded(figures.luck),
         "counts": dict(figures.counts),
     }
 
 
 def _mean(mean: Mean) -> dict[str, Any]:
-    return {"value": _rounded(mean.value), "se": _rounded(mean.se)}
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else round(float(value), 6)
+    return {"value": rounded(mean.value), "se": rounded(mean.se)}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agent.chances import probs_dict
+from agent.chances import probs_dict, rounded
 from agent.levels import Level
 from agent.ranking import Judge, Probs
 from engine.board import Boards
@@ -63,8 +63,8 @@ class Suggestion:
             "is_pass": self.is_pass,
             "steps": steps,
             "afterstate": self.afterstate.tolist(),
-            "equity": _rounded(self.equity),
-            "equity_loss": _rounded(self.equity_loss),
+            "equity": rounded(self.equity),
+            "equity_loss": rounded(self.equity_loss),
             "level": self.level,
             **probs_dict(self.probs, self.rules),
         }
@@ -127,7 +127,7 @@ class RollPlay:
 
     def to_dict(self) -> dict[str, Any]:
         """The roll as JSON values (`agent.schema.ROLL_PLAY`)."""
-        roll = {"dice": list(self.best.dice), "weight": _rounded(self.weight), "luck": _rounded(self.luck)}
+        roll = {"dice": list(self.best.dice), "weight": rounded(self.weight), "luck": rounded(self.luck)}
         return roll | self.best.to_dict()
 
 
@@ -156,11 +156,7 @@ class Evaluation:
             "net": self.net_name,
             "board": self.board.tolist(),
             "level": str(self.level),
-            "equity": _rounded(self.equity),
+            "equity": rounded(self.equity),
             **probs_dict(self.probs, self.rules),
             "rolls": [roll.to_dict() for roll in self.rolls],
         }
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), 6)

@@ -1,12 +1,18 @@
-"""Outcome probabilities by name, exclusive and cumulative, as answers give them."""
+"""Figures as answers give them: rounded, and outcome probabilities by name, exclusive and cumulative."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy.typing as npt
 
 from engine.rules import Rules
+
+
+def rounded(value: float | None) -> float | None:
+    """A figure to six decimals; None where there is none, such as the standard error of a single trial."""
+    return None if value is None or not math.isfinite(value) else round(float(value), 6)
 
 
 def probs_dict(probs: npt.NDArray[Any], rules: Rules) -> dict[str, dict[str, float]]:

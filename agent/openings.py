@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from agent.chances import rounded
 from agent.levels import Level
 from agent.ranking import Judge, rank_plays
-from agent.rollout import RolloutConfig, RolloutResult, _rounded, rollout
+from agent.rollout import RolloutConfig, RolloutResult, rollout
 from engine.board import Boards, opponent_view
 from engine.dice import ROLLS
 from engine.errors import ConfigError
@@ -46,9 +47,9 @@ class OpeningLine:
             "play": self.play_text,
             "reply_dice": list(self.reply_dice) if self.reply_dice else None,
             "reply": self.reply_text or None,
-            "equity": _rounded(self.equity),
-            "se": _rounded(self.se),
-            "interval_95": [_rounded(self.low), _rounded(self.high)],
+            "equity": rounded(self.equity),
+            "se": rounded(self.se),
+            "interval_95": [rounded(self.low), rounded(self.high)],
             "trials": self.trials,
         }
 

@@ -161,42 +161,40 @@ _RU = {
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({"en": MappingProxyType(_EN), "ru": MappingProxyType(_RU)})
 
 # What players type, in either language, whatever language the program speaks.
-COMMANDS: Mapping[str, str] = MappingProxyType(
+
+def _by_typed(words: Mapping[str, str]) -> Mapping[str, str]:
+    """What each typed word stands for, from the words for each thing."""
+    return MappingProxyType({typed: name for name, text in words.items() for typed in text.split()})
+
+
+COMMANDS = _by_typed(
     {
-        typed: name
-        for name, words in {
-            "done": "done commit pass ok готово пас сдал",
-            "roll": "roll throw r бросок бросить б",
-            "undo": "undo u отмена назад",
-            "reset": "reset сначала",
-            "legal": "legal moves ходы",
-            "hint": "hint h подсказка п",
-            "why": "why почему",
-            "eval": "eval e оценка",
-            "board": "board b доска",
-            "save": "save s сохранить",
-            "resign": "resign сдаюсь сдаться",
-            "place": "place put поставить",
-            "accept": "accept yes y принять да",
-            "demand": "demand требовать требую",
-            "decline": "decline no n отклонить нет",
-            "help": "help ? помощь",
-            "quit": "quit exit q выход",
-        }.items()
-        for typed in words.split()
+        "done": "done commit pass ok готово пас сдал",
+        "roll": "roll throw r бросок бросить б",
+        "undo": "undo u отмена назад",
+        "reset": "reset сначала",
+        "legal": "legal moves ходы",
+        "hint": "hint h подсказка п",
+        "why": "why почему",
+        "eval": "eval e оценка",
+        "board": "board b доска",
+        "save": "save s сохранить",
+        "resign": "resign сдаюсь сдаться",
+        "place": "place put поставить",
+        "accept": "accept yes y принять да",
+        "demand": "demand требовать требую",
+        "decline": "decline no n отклонить нет",
+        "help": "help ? помощь",
+        "quit": "quit exit q выход",
     }
 )
 MOVE_WORDS: Mapping[str, str] = MappingProxyType({"бар": "bar", "выброс": "off", "двор": "off", "пропуск": "pass"})
-LEVELS: Mapping[str, str] = MappingProxyType(
+LEVELS = _by_typed(
     {
-        typed: level
-        for level, words in {
-            "single": "single oyn ойн 1",
-            "gammon": "gammon mars марс 2",
-            "home": "home koks кокс 3",
-            "bar": "bar бар 4",
-        }.items()
-        for typed in words.split()
+        "single": "single oyn ойн 1",
+        "gammon": "gammon mars марс 2",
+        "home": "home koks кокс 3",
+        "bar": "bar бар 4",
     }
 )
 

@@ -119,11 +119,6 @@ class PlayedMatch:
         """Number of turns of all games."""
         return sum(len(game.turns) for game in self.games)
 
-    @property
-    def final_score(self) -> tuple[float, float]:
-        """Points of player 0 and 1 after the last game."""
-        return self.games[-1].score_after if self.games else (0.0, 0.0)
-
 
 def finished_result(turn: PlayedTurn, rules: Rules) -> GameResult | None:
     """The result of a game that ends with a turn because all checkers are off, or None."""
@@ -188,14 +183,15 @@ def game_of_record(
     thrown, thrower = resigned if result is not None and result.how == "resigned" else (turn, mover)
     if thrown is not None:
         turns.append(PlayedTurn(player=thrower, board=thrown.start, dice=thrown.dice, afterstate=None))
-    return PlayedGame(
-        number=number,
-        score=score,
-        turns=tuple(turns),
-        result=result,
-        winner=None if result is None else result.winner,
-        points=0.0 if result is None else result.points,
-    )
+    return _game(number, score, turns, result)
+
+
+def _game(
+    number: int, score: tuple[float, float], turns: Sequence[PlayedTurn], result: GameResult | None
+) -> PlayedGame:
+    """A game without a cube: what it counted is its result."""
+    winner, points = (None, 0.0) if result is None else (result.winner, result.points)
+    return PlayedGame(number=number, score=score, turns=tuple(turns), result=result, winner=winner, points=points)
 
 
 def _made(turn: Turn, player: int) -> PlayedTurn:
@@ -227,12 +223,4 @@ def game_of_plays(
         turns.append(PlayedTurn(player=(first + place) % 2, board=board, dice=dice, afterstate=after))
         board = opponent_view(after)
     ended = finished_result(turns[-1], rules) if turns else None
-    known = ended or result
-    return PlayedGame(
-        number=number,
-        score=score,
-        turns=tuple(turns),
-        result=known,
-        winner=None if known is None else known.winner,
-        points=0.0 if known is None else known.points,
-    )
+    return _game(number, score, turns, ended or result)

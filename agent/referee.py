@@ -152,13 +152,12 @@ class Calibration:
         }
 
 
-def error_rate(player: str | Player | Judge, file: str | Path | RefereeSet, *, plies: int = 0) -> RefereeResult:
+def error_rate(player: str | Player | Judge, file: str | Path | RefereeSet) -> RefereeResult:
     """How much equity a player loses per decision.
 
     Args:
-        player: a player or its text, or an evaluator, which then plays at `plies`.
+        player: a player or its text, or an evaluator, which then plays at 0-ply.
         file: a referee file, or one already loaded.
-        plies: look-ahead of an evaluator given as `player`; players carry their own depth.
     Returns:
         Error rates in millipoints by class with standard errors over decisions.
     Raises:
@@ -167,7 +166,7 @@ def error_rate(player: str | Player | Judge, file: str | Path | RefereeSet, *, p
         PlayerError: it chose a play that is not legal.
     """
     decisions = file if isinstance(file, RefereeSet) else load_referee(file)
-    chooser = _as_player(player, plies)
+    chooser = _as_player(player)
     _check_rules(chooser.name, chooser.rules)
     chosen = chooser.choose(decisions.boards, decisions.dice, np.random.default_rng(0))
     rows = _chosen_rows(chooser.name, decisions, chosen)
@@ -182,14 +181,14 @@ def error_rate(player: str | Player | Judge, file: str | Path | RefereeSet, *, p
     )
 
 
-def _as_player(player: str | Player | Judge, plies: int) -> Player:
+def _as_player(player: str | Player | Judge) -> Player:
     from agent.levels import Level
     from agent.net_players import NetPlayer, player_of
 
     if isinstance(player, str):
         player = make_player(player, RULES_OF_REFERENCE)
     elif not isinstance(player, Player):
-        player = player_of(player, Level(plies=plies))
+        player = player_of(player, Level())
     return replace(player, threads=default_threads()) if isinstance(player, NetPlayer) else player
 
 

@@ -9,24 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from agent.arena import Tournament, versions
+from agent.html_page import html_page
 from agent.match_result import MIN_PAIRS, MatchResult, Mean, fault_counts
 from agent.outside import FORFEIT_RULE
 from engine.errors import ConfigError
 from engine.whole_file import write_whole
 
 _STYLE = """
-:root { color-scheme: light dark; --line: #8884; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-.wide { overflow-x: auto; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 .wide td:first-child { white-space: normal; overflow-wrap: anywhere; min-width: 20rem; max-width: 30rem; }
-td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
-th { font-weight: 600; } .even { opacity: .45; } .sure { font-weight: 700; }
-figure { margin: 1rem 0; background: #fff; border-radius: 6px; padding: .5rem; }
-figure svg { width: 100%; height: auto; }
+td.text { white-space: normal; overflow-wrap: anywhere; }
+.even { opacity: .45; } .sure { font-weight: 700; }
 """
 
 
@@ -85,13 +78,7 @@ def tournament_html(tournament: Tournament, *, command: str | None = None, with_
     if with_plots:
         parts += _plots(tournament)
     parts += ["<h2>Outcomes</h2>", _outcome_table(matches), _forfeits(matches), "<h2>Players</h2>", _players(matches)]
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n"
-        + "\n".join(parts)
-        + "\n</body></html>\n"
-    )
+    return html_page(title, parts, style=_STYLE)
 
 
 def _facts(tournament: Tournament, command: str | None) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agent.chances import probs_dict
+from agent.chances import probs_dict, rounded
 from agent.levels import Level, as_level
 from agent.ranking import Judge
 from agent.suggest import as_judge, suggest
@@ -338,14 +338,10 @@ def _is_decided(result: RolloutResult, config: RolloutConfig) -> bool:
 
 
 def _candidate_dict(rolled: Rolled, rules: Rules, play: str | None) -> dict[str, Any]:
-    figures = {name: _rounded(getattr(rolled, name)) for name in ("equity", "se", "loss", "loss_se")}
-    errors = {name: _rounded(se) for name, se in zip(rules.outcomes, rolled.probs_se.tolist(), strict=True)}
+    figures = {name: rounded(getattr(rolled, name)) for name in ("equity", "se", "loss", "loss_se")}
+    errors = {name: rounded(se) for name, se in zip(rules.outcomes, rolled.probs_se.tolist(), strict=True)}
     board = {"play": play, "afterstate": rolled.afterstate.tolist()}
     return board | figures | probs_dict(rolled.probs, rules) | {"probs_se": errors}
-
-
-def _rounded(value: float) -> float | None:
-    return round(value, 6) if np.isfinite(value) else None  # a single trial has no standard error
 
 
 @contextmanager

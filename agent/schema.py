@@ -6,7 +6,6 @@ counts a class and every dearer one of that side, so `win_or_better` is the chan
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Any
 
 Schema = dict[str, Any]
@@ -176,12 +175,4 @@ OPENINGS = _object(
         "truncate": _maybe(_whole("turns before the net judged; null: played to the end", 1)),
         "lines": _list(OPENING_LINE, "by first roll, best first"),
     },
-)
-SCHEMAS = MappingProxyType(
-    {
-        "suggestions": SUGGESTIONS,
-        "evaluation": EVALUATION,
-        "rollout": ROLLOUT,
-        "openings": OPENINGS,
-    }
 )

@@ -112,19 +112,7 @@ def make_app(config: ServerConfig | None = None) -> FastAPI:
     _add_errors(app)
     _add_pages(app, service)
     _describe(app)
-    if service.config.origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=list(service.config.origins),
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["content-type"],
-        )
-    app.add_middleware(
-        Guard,
-        body_bytes=service.limits.body_bytes,
-        hosts=service.config.hosts,
-        origins=service.config.origins,
-    )
+    _add_guards(app, service)
     return app
 
 
@@ -143,6 +131,19 @@ def status_of(error: Exception) -> int:
     """The HTTP status of an error that a request can cause."""
     kinds: Iterable[tuple[type[Exception], int]] = ((Busy, 429), (NoNet, 500))
     return next((status for kind, status in kinds if isinstance(error, kind)), 400)
+
+
+def _add_guards(app: FastAPI, service: Service) -> None:
+    """What stands before every route: the last one added is asked first."""
+    config = service.config
+    if config.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(config.origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["content-type"],
+        )
+    app.add_middleware(Guard, body_bytes=service.limits.body_bytes, hosts=config.hosts, origins=config.origins)
 
 
 def _add_errors(app: FastAPI) -> None:

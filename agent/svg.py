@@ -117,18 +117,16 @@ def board_svg(
     return "\n".join([*parts, "</svg>"])
 
 
-def suggestions_svg(suggestions: Suggestions, *, plays: int = 3, size: int = 700, lang: str = "en") -> str:
-    """The board of a list of suggestions with arrows for the best ones and a line about each.
+def suggestions_svg(suggestions: Suggestions, *, lang: str = "en") -> str:
+    """The board of a list of suggestions with arrows for the best three and a line about each.
 
     Args:
         suggestions: what `agent.suggest.suggest` gave.
-        plays: how many plays get arrows.
-        size: width in pixels.
         lang: `en` or `ru`.
     Raises:
-        ConfigError: a size outside 100..10000, or a language that there are no words for.
+        ConfigError: a language that there are no words for.
     """
-    shown = suggestions[:plays]
+    shown = suggestions[:3]
     arrows = [arrow for rank, suggestion in enumerate(shown) for arrow in play_arrows(suggestion.steps, rank)]
     return board_svg(
         suggestions.board,
@@ -136,7 +134,6 @@ def suggestions_svg(suggestions: Suggestions, *, plays: int = 3, size: int = 700
         dice=suggestions.dice,
         arrows=arrows,
         captions=[_caption(rank, suggestion, lang) for rank, suggestion in enumerate(shown)],
-        size=size,
         lang=lang,
     )
 

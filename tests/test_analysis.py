@@ -22,7 +22,6 @@ from agent.cli import main
 from agent.evaluator import Evaluator
 from agent.levels import Level, PlyFilter
 from agent.matfile import match_text, parse_match, write_match
-from agent.net import save_net
 from agent.played import PlayedGame, PlayedMatch, PlayedTurn, match_of_records
 from agent.ranking import rank_plays
 from agent.search import plies_probs
@@ -275,14 +274,6 @@ def test_a_match_without_turns_has_empty_figures() -> None:
     assert answer["figures"][0]["pr"] is None and answer["ppg"]["value"] is None
 
 
-@pytest.fixture(scope="module")
-def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("nets")
-    for game in ("short", "long"):
-        save_net(small_net(game), folder / f"{game}.safetensors")
-    return {game: str(folder / f"{game}.safetensors") for game in ("short", "long")}
-
-
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     def call(*arguments: object) -> tuple[int, str, str]:
@@ -303,7 +294,7 @@ def test_the_command_prints_json_only_and_writes_page_and_match_file(
     answer = json.loads(out)
     assert_fits(answer, ANALYSIS)
     assert len(answer["games"]) == 3 and html.is_file()
-    assert parse_match(mat.read_bytes()).final_score == (6.0, 0.0)
+    assert parse_match(mat.read_bytes()).games[-1].score_after == (6.0, 0.0)
 
 
 def test_the_command_judges_a_long_game_at_1_ply_by_default(run: Any, nets: dict[str, str], tmp_path: Path) -> None:

@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 
 from agent.cli import main
-from agent.net import save_net
-from small_net import small_net
 
 ROOT = Path(__file__).resolve().parent.parent
 NARDY = [sys.executable, "-c", "import sys; from agent.cli import main; sys.exit(main())"]
@@ -50,14 +48,6 @@ def text_of(*arguments: str) -> str:
 
 def answer(*arguments: str) -> Any:
     return json.loads(text_of(*arguments))
-
-
-@pytest.fixture(scope="module")
-def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("nets with spaces")
-    for game in ("short", "long"):
-        save_net(small_net(game), folder / f"{game}.safetensors")
-    return {game: str(folder / f"{game}.safetensors") for game in ("short", "long")}
 
 
 def test_without_a_command_the_help_names_every_command() -> None:

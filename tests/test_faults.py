@@ -17,6 +17,7 @@ from agent import bearoff
 from agent.bearoff import load_tables
 from agent.cli import main
 from agent.net import load_net, save_net
+from damage import flipped_bits
 from engine.errors import ConfigError, NetError
 from engine.records import read_record
 from played_games import RESIGNED_GAMMON
@@ -109,9 +110,7 @@ def test_an_arena_on_a_full_disk_keeps_what_is_whole_and_goes_on(
     assert results.read_bytes().startswith(kept) and results.read_bytes().count(b"\n") == 2
 
 
-def test_a_game_on_a_full_disk_goes_on_from_its_last_whole_event(
-    disk: Disk, refused: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_game_on_a_full_disk_goes_on_from_its_last_whole_event(disk: Disk, refused: Callable[..., str]) -> None:
     record = disk.folder / "game.jsonl"
     disk.fill(4096)
     line = refused("play", "heuristic", "pips", "--rules", "short", "--seed", 11, "--record", record)
@@ -232,10 +231,7 @@ def damages(whole: bytes, rng: np.random.Generator) -> Iterator[bytes]:
     yield bytes(len(whole))
     for length in rng.integers(1, len(whole), size=5):
         yield whole[:length]
-    for bit in rng.integers(0, 8 * len(whole), size=10):
-        damaged = bytearray(whole)
-        damaged[bit // 8] ^= 1 << (bit % 8)
-        yield bytes(damaged)
+    yield from flipped_bits(whole, rng, 10)
 
 
 @pytest.mark.parametrize("make", [a_net, a_match_file, a_record, some_results, a_referee_set])

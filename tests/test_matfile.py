@@ -58,7 +58,7 @@ def test_every_step_is_written_out_with_its_hit() -> None:
 def test_a_file_by_gammonview_is_read_though_it_marks_no_hits() -> None:
     match = read_match(DATA / "gammonview.mat")
     assert match.players == ("Heuristic", "Pips") and match.length is None
-    assert match.final_score == (6.0, 0.0)
+    assert match.games[-1].score_after == (6.0, 0.0)
     assert [len(game.turns) for game in match.games] == [49, 58, 49]
     assert all(turn.reason is None for game in match.games for turn in game.turns)
     assert all(game.turns[-1].afterstate[0, OFF] == CHECKERS for game in match.games)
@@ -320,7 +320,7 @@ def test_records_of_one_match_are_joined(tmp_path: Path) -> None:
         paths.append(path)
     match = read_games(paths)
     assert match.length == 5 and [game.score for game in match.games] == [(0.0, 0.0), (2.0, 0.0)]
-    assert match.final_score == (2.0, 2.0)
+    assert match.games[-1].score_after == (2.0, 2.0)
     with pytest.raises(RecordError, match="rules asked for"):
         read_games(paths, "short_backgammon")
     with pytest.raises(RecordError, match="no game record"):

@@ -11,7 +11,7 @@ from agent.lang import number
 from agent.openings import first_rolls, roll_out_openings
 from agent.openings_plot import plot_openings
 from agent.rollout import RolloutConfig
-from agent.schema import SCHEMAS
+from agent.schema import OPENINGS
 from engine.errors import ConfigError
 from engine.movegen import legal_afterstates
 from engine.notation import parse_play
@@ -47,7 +47,7 @@ def test_lines_carry_their_interval(table) -> None:
     for line in table.lines:
         assert line.low <= line.equity <= line.high and line.trials == 2
         assert line.high - line.low == pytest.approx(2 * 1.959964 * line.se)
-    assert_fits(table.to_dict(), SCHEMAS["openings"])
+    assert_fits(table.to_dict(), OPENINGS)
 
 
 def test_plays_of_a_roll_stand_best_first() -> None:
@@ -77,7 +77,7 @@ def test_ctrl_c_returns_the_lines_so_far() -> None:
 def test_a_single_trial_has_no_interval() -> None:
     config = RolloutConfig(trials=1, truncate=1, variance_reduction=False)
     answer = roll_out_openings(FakeJudge(get_rules("long_fnr2026")), config, plays=1).to_dict()
-    assert_fits(answer, SCHEMAS["openings"])
+    assert_fits(answer, OPENINGS)
     assert {line["se"] for line in answer["lines"]} == {None}
 
 

@@ -208,7 +208,7 @@ def test_a_record_gets_a_name_of_its_own_when_none_is_given(home: Path, capsys: 
     assert read_record(file).replay().state is State.OVER
 
 
-def test_the_same_seed_plays_the_same_game(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_seed_plays_the_same_game(home: Path) -> None:
     logs = []
     for name in ("a", "b"):
         options = ["--rules", "short", "--seed", "9", "--record", str(home / name)]

@@ -223,7 +223,7 @@ def test_an_array_that_states_another_size_than_it_has_is_refused_before_memory_
         load_referee(path)
 
 
-def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path, arrays, monkeypatch):
+def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(monkeypatch):
     monkeypatch.setattr("agent.referee_set.MAX_BYTES", 1000)
     with pytest.raises(RecordError, match=r"unpacks to \d+ bytes; a referee file may have 1000"):
         load_referee(SMALL)

@@ -91,7 +91,7 @@ def test_a_report_is_written_whole(tournament, tmp_path):
     assert path.read_text().endswith("</html>\n") and [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_matplotlib_is_not_imported_before_a_plot_is_asked_for(tournament):
+def test_matplotlib_is_not_imported_before_a_plot_is_asked_for():
     import subprocess
 
     code = "import sys, agent.report, agent.arena; sys.exit('matplotlib' in sys.modules or 'torch' in sys.modules)"

@@ -9,7 +9,7 @@ from agent.evaluator import Evaluator, load_evaluator
 from agent.last_turn import extra_turn
 from agent.levels import Level
 from agent.rollout import RolloutConfig, judged_rules, rollout, rollout_plays, rollout_position
-from agent.schema import SCHEMAS
+from agent.schema import ROLLOUT
 from agent.trials import TrialDice, first_rolls
 from engine.errors import ConfigError, NetError, NotationError, PositionError
 from engine.movegen import legal_afterstates
@@ -226,7 +226,7 @@ def test_ctrl_c_returns_what_was_played_so_far() -> None:
     result = rolled(rules, race(rules), trials=2600, watch=interrupt)
     assert result.stopped == "interrupt" and result.trials == seen[-1] < 3600
     assert all(c.se > 0.0 for c in result.candidates)
-    assert_fits(result.to_dict(), SCHEMAS["rollout"])
+    assert_fits(result.to_dict(), ROLLOUT)
 
 
 def test_ctrl_c_before_the_first_result_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +259,7 @@ def test_plays_are_named_or_the_best_ones() -> None:
     assert set(named.play_texts) == {"6/3 5/4", "6/5 3/off"}
     best = rollout_plays(board, "31", rules, FakeJudge(rules), config, top=2)
     assert len(best.result.candidates) == 2
-    assert_fits(named.to_dict(), SCHEMAS["rollout"])
+    assert_fits(named.to_dict(), ROLLOUT)
     with pytest.raises(NotationError, match="not a legal play"):
         rollout_plays(board, "31", rules, FakeJudge(rules), config, plays=["6/1"])
 

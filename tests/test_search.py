@@ -61,7 +61,7 @@ def afterstates_of(rules, count, seed=3):
     return np.ascontiguousarray(opponent_view(random_play(rules, count, np.random.default_rng(seed))[0]))
 
 
-def near_the_end(rules):
+def near_the_end():
     """Boards where the game may be over after one ply, and one where it is."""
     boards = np.zeros((3, 2, 26), dtype=np.int8)
     for board, mine, theirs in zip(boards, ((1, 1), (2, 0), (0, 3)), ((2, 0), (1, 1), (1, 2)), strict=True):
@@ -77,7 +77,7 @@ def near_the_end(rules):
 @pytest.mark.parametrize("use_tables", [False, True])
 def test_equals_the_search_written_out(rules, plies, use_tables):
     evaluator = evaluator_of(rules, use_tables)
-    boards = np.concatenate([afterstates_of(rules, 4000)[:: 4000 if plies == 2 else 400], near_the_end(rules)])
+    boards = np.concatenate([afterstates_of(rules, 4000)[:: 4000 if plies == 2 else 400], near_the_end()])
     if not use_tables:
         boards = boards[-3:] if plies == 2 and rules.can_hit else boards
     expected = np.array([written_out(evaluator, board, plies) for board in boards])
@@ -88,7 +88,7 @@ def test_equals_the_search_written_out(rules, plies, use_tables):
 @pytest.mark.parametrize("plies", [1, 2])
 def test_any_judge_gets_the_same_as_the_kernels(rules, plies):
     evaluator = evaluator_of(rules)
-    boards = np.concatenate([afterstates_of(rules, 4000)[1 :: 4000 if plies == 2 else 1500], near_the_end(rules)])
+    boards = np.concatenate([afterstates_of(rules, 4000)[1 :: 4000 if plies == 2 else 1500], near_the_end()])
     slow = plies_probs(SlowJudge(evaluator), boards, plies)
     assert plies_probs(evaluator, boards, plies) == pytest.approx(slow, abs=1e-5)
 
@@ -107,7 +107,7 @@ def test_does_not_depend_on_threads_or_on_the_other_boards(rules, plies):
 @BOTH_GAMES
 @pytest.mark.parametrize("plies", [0, 1, 2, 3])
 def test_finished_board_is_certain_at_every_depth(rules, plies):
-    over = near_the_end(rules)[2:]
+    over = near_the_end()[2:]
     both = np.concatenate([over, opponent_view(over)])
     expected = np.eye(len(rules.outcomes))[outcome_class(both, rules)]
     assert np.array_equal(plies_probs(evaluator_of(rules), both, plies), expected)
@@ -117,7 +117,7 @@ def test_finished_board_is_certain_at_every_depth(rules, plies):
 def test_three_plies_build_on_two(rules):
     """From a board that two turns at most can end, so that the third ply is small."""
     evaluator = evaluator_of(rules)
-    boards = near_the_end(rules)[:2]
+    boards = near_the_end()[:2]
     expected = np.array([written_out(evaluator, board, 3) for board in boards])
     assert plies_probs(evaluator, boards, 3) == pytest.approx(expected, abs=1e-5)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 import threading
 from dataclasses import replace
@@ -17,6 +16,7 @@ from agent.jobs import Limits
 from agent.server import ServerConfig, make_app, serve
 from agent.server_games import Action
 from agent.service_games import ACTIONS
+from damage import full_disk
 from engine.errors import ConfigError
 from web_server import ServerProcess, TestClient, client_of
 
@@ -204,14 +204,9 @@ def test_a_record_is_saved_and_loaded_as_a_game_of_its_own(client) -> None:
     assert {loaded["id"], game["id"]} <= {g["id"] for g in client.get("/api/v1/games?limit=100").json()["games"]}
 
 
-def test_after_a_full_disk_a_game_goes_on_from_its_record(client, monkeypatch) -> None:
+def test_after_a_full_disk_a_game_goes_on_from_its_record(client) -> None:
     game = done(client, new_game(client, "short", first=0, seed=3), "roll")
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
+    with full_disk():
         refused = act(client, game, "resign", level="single", by=0)
     assert refused.status_code == 400 and "No space left on device" in refused.json()["message"]
     again = client.get(f"/api/v1/games/{game['id']}").json()

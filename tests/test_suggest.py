@@ -11,7 +11,7 @@ import pytest
 from agent.levels import DEFAULT_FILTERS, Level, PlyFilter, as_level
 from agent.net import save_net
 from agent.ranking import choose_plays, rank_plays
-from agent.schema import SCHEMAS
+from agent.schema import EVALUATION, SUGGESTIONS
 from agent.suggest import before_roll, evaluate, suggest, suggest_many
 from engine.board import opponent_view
 from engine.dice import ROLL_WEIGHTS, ROLLS
@@ -185,8 +185,8 @@ def test_a_finished_game_is_evaluated_as_it_ended_but_has_no_plays() -> None:
 def test_answers_fit_their_schema(preset: str) -> None:
     judge = FakeJudge(RULES[preset])
     board, roll = start_of(judge)
-    assert_fits(suggest(board, roll, judge.rules, judge).to_dict(), SCHEMAS["suggestions"])
-    assert_fits(evaluate(board, judge.rules, judge).to_dict(), SCHEMAS["evaluation"])
+    assert_fits(suggest(board, roll, judge.rules, judge).to_dict(), SUGGESTIONS)
+    assert_fits(evaluate(board, judge.rules, judge).to_dict(), EVALUATION)
 
 
 def test_exclusive_and_cumulative_chances_agree(judge: FakeJudge) -> None:

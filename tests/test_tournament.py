@@ -11,20 +11,12 @@ import pytest
 
 from agent import arena
 from agent.arena import play_match, round_robin, run_tournament
-from agent.match_result import MatchResult
 from agent.results_file import ResultsFile, read_matches
+from damage import flipped_bits
 from engine.errors import ConfigError, PlayerError, RecordError
+from played_games import same_results
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def same_results(one: MatchResult, other: MatchResult) -> bool:
-    return (
-        (one.points == other.points).all()
-        and (one.outcomes == other.outcomes).all()
-        and (one.turns == other.turns).all()
-        and one.faults == other.faults
-    )
 
 
 @pytest.fixture
@@ -113,9 +105,7 @@ def test_a_flipped_bit_in_a_stored_chunk_is_refused_or_changes_nothing(tmp_path,
     path = tmp_path / "results.jsonl"
     whole = play_match("pips", "random", "short", pairs=10, seed=1, results=ResultsFile(path))
     content = path.read_bytes()
-    for bit in rng.integers(0, 8 * len(content), size=300):
-        damaged = bytearray(content)
-        damaged[bit // 8] ^= 1 << (bit % 8)
+    for damaged in flipped_bits(content, rng, 300):
         path.write_bytes(damaged)
         try:
             matches = read_matches(path)
