@@ -131,7 +131,7 @@ def read_any(text: str, rules: Rules) -> Position:
 
 
 def counts_text(board: Boards) -> str:
-    """`me{24:2,13:5} opp{..}` of a board, highest index first; checkers borne off are left out."""
+    """`me{24:2,13:5} opp{..}` of a board int8 [2, 26], highest index first; checkers borne off are left out."""
     rows = [",".join(f"{i}:{int(row[i])}" for i in range(BAR, OFF, -1) if row[i]) for row in board]
     return f"me{{{rows[0]}}} opp{{{rows[1]}}}"
 

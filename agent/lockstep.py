@@ -82,6 +82,7 @@ def play_chunk(
     Args:
         a, b: two players of the same rules.
         seed: the match seed; with `first` and `count` it fixes every die and every random choice.
+        first, count: which pairs, from 0, and how many.
         judge: evaluator that measures the luck of each roll, or None.
         keep_plays: also keep every roll and afterstate.
         dice: where rolls come from; another function serves tests.
@@ -191,7 +192,14 @@ class _Games:
 
 
 def points_of(outcomes: npt.NDArray[np.int8], rules: Rules) -> npt.NDArray[np.float64]:
-    """Points for player A of each outcome code: float64, the same shape."""
+    """Points for player A of each outcome code.
+
+    Args:
+        outcomes: int8 of any shape, rows of `rules.outcomes` as seen by A, or `DRAW`, `FORFEIT_WON`, `FORFEIT_LOST`.
+        rules: what an outcome counts.
+    Returns:
+        float64 of the same shape.
+    """
     stake = rules.level_points[FORFEIT_LEVEL]
     by_code = {DRAW: 0.0, FORFEIT_WON: stake, FORFEIT_LOST: -stake}
     points = rules.points.astype(np.float64)[np.maximum(outcomes, 0)]

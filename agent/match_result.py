@@ -266,7 +266,7 @@ class MatchResult:
 
 
 def mean_of(values: npt.NDArray[np.float64]) -> Mean:
-    """Mean and standard error of independent values; the error is not a number for fewer than two."""
+    """Mean and standard error of independent values [n]; the error is not a number for fewer than two."""
     n = len(values)
     if n == 0:
         return Mean(math.nan, math.nan)

@@ -108,7 +108,7 @@ class Net:
                 raise NetError(f"net {self.name}: tensor {name} must have shape {expected[name]}, got {array.shape}")
 
     def tensors(self) -> dict[str, Array]:
-        """The arrays by their names in the file."""
+        """The arrays, float32, by their names in the file; shapes as the class states them."""
         named = {"rows": self.rows, "feature_weights": self.feature_weights, "bias": self.bias}
         for i, (weight, bias) in enumerate(self.layers):
             named[f"layers.{i}.weight"], named[f"layers.{i}.bias"] = weight, bias

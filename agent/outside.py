@@ -53,8 +53,9 @@ class OutsidePlayer(BasePlayer):
         """Legal afterstates, and a `Fault` for each row that has none.
 
         Args:
-            boards: int8 [N, 2, 26], none finished.
+            boards: int8 [N, 2, 26], none finished, row 0 the player on roll.
             dice: int8 [N, 2].
+            rng: for players that choose at random.
         Returns:
             int8 [N, 2, 26] (a failed row repeats its board) and a dict from row to `Fault`.
         """
@@ -74,7 +75,7 @@ class OutsidePlayer(BasePlayer):
         return chosen, found
 
     def choose(self, boards: Boards, dice: Dice, rng: np.random.Generator) -> Boards:
-        """The chosen afterstates.
+        """The chosen afterstates, int8 [N, 2, 26]; arguments as for `answers`.
 
         Raises:
             PlayerError: the player crashed, hung or answered illegally.
@@ -86,7 +87,7 @@ class OutsidePlayer(BasePlayer):
 
 
 def answers_of(player: Player, boards: Boards, dice: Dice, rng: np.random.Generator) -> Answers:
-    """Afterstates of any player with the faults of an outside one; a trusted player has none."""
+    """`OutsidePlayer.answers` of any player; one that is trusted has no faults."""
     if isinstance(player, OutsidePlayer):
         return player.answers(boards, dice, rng)
     if getattr(player, "is_trusted", False):

@@ -47,6 +47,7 @@ def game_seeds(seed: int, first: int, count: int) -> npt.NDArray[np.uint64]:
 
     Args:
         seed: the run's seed, not negative.
+        first, count: index of the first game, from 0, and how many.
     Returns:
         uint64 [count].
     """
@@ -76,7 +77,7 @@ def play_games(
         opponent: plays second; None: the same net.
         threads: most threads to use; None: all cores. The records do not depend on it.
         random_rate: chance that a turn is played at random.
-        opening_random_rate: the same during the first `opening_turns` turns.
+        opening_random_rate, opening_turns: that chance in the first turns, and how many those are.
         use_tables: whether bear-off positions are judged by the tables.
     Raises:
         NetError: a net does not fit the rules.

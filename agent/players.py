@@ -103,7 +103,7 @@ class RandomPlayer(BasePlayer):
     pairs_per_chunk: int = 256
 
     def choose(self, boards: Boards, dice: Dice, rng: np.random.Generator) -> Boards:
-        """A random afterstate of each board."""
+        """A random afterstate of each board; shapes as for `Player.choose`, and so in every player."""
         afterstates, offsets = afterstates_of(boards, dice, self.rules, threads=1)
         picks = (rng.random(len(boards)) * np.diff(offsets)).astype(np.int64)
         return np.asarray(afterstates[offsets[:-1] + picks])

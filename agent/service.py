@@ -139,7 +139,11 @@ def evaluate_answer(ask: EvaluateAsk, judges: Judges, flag: StopFlag | None = No
 
 
 def batch_answer(ask: BatchAsk, judges: Judges, flag: StopFlag | None = None) -> Answer:
-    """`suggest_answer` for many positions at once; a fault names the item."""
+    """`suggest_answer` for many positions at once.
+
+    Raises:
+        ConfigError: an item at fault, by its number.
+    """
     rules = get_rules(ask.rules)
     judge = judges.evaluator(rules, ask.scoring, flag)
     boards, rolls, positions = [], [], []
@@ -184,7 +188,7 @@ def legal_answer(ask: LegalAsk) -> Answer:
 
 
 def pass_reasons(board: Boards, dice: Roll, rules: Rules, lang: str) -> list[Answer]:
-    """Why nothing can be played: for each die and each own checker, the rule that stops it."""
+    """Why nothing can be played on a board int8 [2, 26]: for each die and each own checker, the rule that stops it."""
     found = []
     for die in dict.fromkeys(dice):
         for start in range(25, 0, -1):

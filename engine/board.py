@@ -31,7 +31,7 @@ def opponent_view(boards: Boards) -> Boards:
 
 
 def kernel_boards(array: Any) -> Boards:
-    """An int8 array as kernels take it: contiguous and writable, so that one compiled form serves all callers."""
+    """Boards of any shape, int8, as kernels take them: contiguous and writable, so one compiled form serves all."""
     return np.require(array, dtype=np.int8, requirements=["C", "W"])
 
 

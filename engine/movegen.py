@@ -49,7 +49,16 @@ def legal_afterstates(
 def afterstates_of(
     boards: Boards, dice: npt.NDArray[np.int8], rules: Rules, *, threads: int | None = None
 ) -> tuple[Boards, Offsets]:
-    """`legal_afterstates` of a batch without the checks, for boards that the engine itself made."""
+    """`legal_afterstates` of a batch without the checks, for boards that the engine itself made.
+
+    Args:
+        boards: int8 [B, 2, 26], row 0 the player on roll.
+        dice: int8 [B, 2].
+        rules: the exact variant.
+        threads: most CPU threads to use; None: all cores.
+    Returns:
+        int8 [N, 2, 26], rows not exchanged, and int64 [B + 1] offsets into them.
+    """
     parts = map_slices(
         lambda part: _generate(boards[part], dice[part], rules.code),
         len(boards),

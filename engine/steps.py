@@ -2,6 +2,9 @@
 
 A step is judged by RULES.md 2.2 and 3 to 5. A play is its afterstate; steps are recovered here only to show it, to
 take it step by step, or to say what is wrong with it. Nothing here is fast: `engine.movegen` is.
+
+Boards are int8 [2, 26] with the mover in row 0, points are counted as he counts them, dice are 1 to 6, and nothing is
+checked where no error is named.
 """
 
 from __future__ import annotations
@@ -62,6 +65,8 @@ def apply_step(board: Boards, step: Step, rules: Rules) -> Boards:
 
     Args:
         board: int8 [2, 26], the mover in row 0.
+        step: one of the mover's.
+        rules: says which point of the opponent a hit is on.
     Returns:
         int8 [2, 26], a new array.
     """
@@ -156,6 +161,8 @@ def head_limit(board: Boards, dice: Sequence[int], rules: Rules) -> int:
 
     Args:
         board: int8 [2, 26] at the start of the turn, the mover in row 0.
+        dice: the roll.
+        rules: the exact variant.
     Source:
         RULES.md 5.2. A first turn is one that starts with all 15 checkers on the head.
     """
@@ -248,6 +255,8 @@ def find_lines(
     Args:
         board: int8 [2, 26] before the first of these steps.
         dice: the dice still to play, larger first.
+        goal: when a sequence is whole, and what is left to do after each step.
+        rules: the exact variant.
         head_left: how many checkers may still leave the head.
         allow_faults: take steps that break a rule too; the line then lists one reason for each.
     """

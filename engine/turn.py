@@ -1,6 +1,7 @@
 """One roll being played: the tentative board, the dice left, and which steps may come next.
 
-Source: RULES.md 8. A turn may be changed until it is committed, and only the board left then is judged.
+Source: RULES.md 8. A turn may be changed until it is committed, and only the board left then is judged. Boards are int8
+[2, 26] with the mover in row 0, points are counted as he counts them, and nothing is checked where no error is named.
 """
 
 from __future__ import annotations
@@ -264,6 +265,10 @@ def _frozen(boards: Boards) -> Boards:
 def placed_board(board: Any, turn_start: Boards, rules: Rules) -> Boards:
     """A board put by hand, checked against the start of the turn (RULES.md 8, well-formed).
 
+    Args:
+        board: [2, 26] whole numbers, the mover in row 0.
+        turn_start: int8 [2, 26], where the turn began.
+        rules: the exact variant.
     Raises:
         SessionError: `malformed_board`.
     """
