@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from agent.players import Player, make_player
 from agent.ranking import Judge
 from agent.rating import Ratings, rate
 from agent.results_file import Entry, MatchKey, ResultsFile, read_matches
+from agent.workers import worker_processes
 from engine.errors import ConfigError
 from engine.rules import Rules, get_rules
 from engine.threads import MAX_THREADS, default_threads
@@ -279,12 +279,13 @@ class _Match:
         elapsed_s = sum(entry.elapsed_s for entry in stored if entry)
         progress(2 * sum(len(chunk.points) for chunk in chunks))
         missing = [span for span, entry in zip(spans, stored, strict=True) if entry is None]
-        for chunk, seconds in self._finished(missing):
-            chunks.append(chunk)
-            elapsed_s += seconds
-            if self.results is not None:
-                self.results.add(Entry(key=key, chunk=chunk, elapsed_s=seconds, info=info))
-            progress(2 * len(chunk.points))
+        with closing(self._finished(missing)) as finished:
+            for chunk, seconds in finished:
+                chunks.append(chunk)
+                elapsed_s += seconds
+                if self.results is not None:
+                    self.results.add(Entry(key=key, chunk=chunk, elapsed_s=seconds, info=info))
+                progress(2 * len(chunk.points))
         return joined(key.a, key.b, self.rules, self.config.seed, chunks, elapsed_s=elapsed_s, info=info)
 
     def _key(self) -> MatchKey:
@@ -297,7 +298,7 @@ class _Match:
             nets=(_fingerprint(self.a), _fingerprint(self.b)),
         )
 
-    def _finished(self, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[Chunk, float]]:
+    def _finished(self, spans: Sequence[tuple[int, int]]) -> Generator[tuple[Chunk, float], None, None]:
         """Chunks as they finish, each with the seconds it took."""
         is_shared = all(getattr(player, "is_thread_safe", False) for player in (self.a, self.b))
         workers = min(self.config.workers or (default_threads() if is_shared else 1), len(spans))
@@ -306,20 +307,24 @@ class _Match:
             for span in spans:
                 yield _timed_chunk(self.a, self.b, self.config.seed, span, self.judge, self.keep_plays)
             return
-        pool: Executor
-        if is_shared:
-            pool = ThreadPoolExecutor(workers)
-            tasks = [
-                pool.submit(_timed_chunk, self.a, self.b, self.config.seed, span, self.judge, self.keep_plays)
-                for span in spans
-            ]
-        else:
-            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-            text = (str(self.given[0]), str(self.given[1]), str(self.rules), self.config.luck)
-            tasks = [pool.submit(_chunk_by_text, text, self.config.seed, span, self.keep_plays) for span in spans]
-        try:
-            for task in as_completed(tasks):
+        with self._employed(workers, is_shared=is_shared) as begin:
+            for task in as_completed([begin(span) for span in spans]):
                 yield task.result()
+
+    @contextmanager
+    def _employed(
+        self, workers: int, *, is_shared: bool
+    ) -> Iterator[Callable[[tuple[int, int]], Future[tuple[Chunk, float]]]]:
+        """What begins a chunk beside others: on a thread where players share memory safely, else in a process."""
+        seed, keep = self.config.seed, self.keep_plays
+        if not is_shared:
+            text = (str(self.given[0]), str(self.given[1]), str(self.rules), self.config.luck)
+            with worker_processes(workers) as submit:
+                yield lambda span: submit(_chunk_by_text, text, seed, span, keep)
+            return
+        pool = ThreadPoolExecutor(workers)
+        try:
+            yield lambda span: pool.submit(_timed_chunk, self.a, self.b, seed, span, self.judge, keep)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

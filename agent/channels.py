@@ -20,6 +20,8 @@ MAX_LINE = 1 << 16
 MAX_WAITING = 1000  # lines a program may send unasked before it is made to wait
 CLOSE_S = 0.5
 
+_running: set[subprocess.Popen[bytes]] = set()
+
 
 class NoAnswerError(Exception):
     """No line came: `kind` is `crash` or `timeout`."""
@@ -57,6 +59,7 @@ class ProgramChannel:
             )
         except (OSError, ValueError, IndexError) as error:
             raise PlayerError(f"cannot start the program {command!r}: {error}") from error
+        _running.add(self._process)
         self._lines: queue.Queue[bytes | None] = queue.Queue(MAX_WAITING)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -103,21 +106,34 @@ class ProgramChannel:
         self._reader.join(CLOSE_S)
 
 
+def end_programs() -> None:
+    """Kill all running programs with what they have started: for a process that ends without clearing up."""
+    for process in tuple(_running):
+        _kill_group(process)
+
+
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        if process.stdin is not None:
-            process.stdin.close()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(timeout=CLOSE_S)
+    try:
+        with contextlib.suppress(OSError, ValueError):
+            if process.stdin is not None:
+                process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=CLOSE_S)
+    finally:  # Ctrl-C may come while it is given its moment
+        _kill_group(process)
+        _running.discard(process)
+    process.wait()
+    if process.stdout is not None and process.poll() is not None:
+        with contextlib.suppress(OSError, ValueError):
+            process.stdout.close()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(OSError):  # also what the program started and left behind
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    process.wait()
-    if process.stdout is not None and process.poll() is not None:
-        with contextlib.suppress(OSError, ValueError):
-            process.stdout.close()
 
 
 class SocketChannel:

@@ -82,9 +82,7 @@ class ProgramPlayer(OutsidePlayer):
                 self._open()
             assert self._channel is not None
             self._channel.send(question)
-            # A program that never answered gets the time to start only once.
-            may_load = self._is_fresh and (self._has_answered or self._failures == 0)
-            answer = self._channel.receive(self.limit_s + START_S * may_load)
+            answer = self._received(self._channel)
         except NoAnswerError:
             self._failures += 1
             self._in_a_row += 1
@@ -93,6 +91,17 @@ class ProgramPlayer(OutsidePlayer):
         self._in_a_row = 0
         self._is_fresh, self._has_answered = False, True
         return answer
+
+    def _received(self, channel: Channel) -> str:
+        # A program that never answered gets the time to start only once.
+        may_load = self._is_fresh and (self._has_answered or self._failures == 0)
+        try:
+            return channel.receive(self.limit_s + START_S * may_load)
+        except NoAnswerError as error:
+            if error.kind != "timeout" or not may_load:
+                raise
+            shown = f"no answer within {self.limit_s:g} s and the {START_S:g} s that a start may take"
+            raise NoAnswerError("timeout", shown) from None
 
     def _open(self) -> None:
         self._is_fresh = True

@@ -163,9 +163,9 @@ def test_a_program_gets_time_to_start_but_only_once_when_it_never_answers():
 
     player = JsonLinesPlayer(name="slow", rules=SHORT, open_channel=Slow, limit_s=2.0)
     boards, dice = SHORT.start_board()[None], np.array([[3, 1]], dtype=np.int8)
-    for _ in range(2):
-        assert player.answers(boards, dice, None)[1]
+    said = [player.answers(boards, dice, None)[1][0].detail for _ in range(2)]
     assert limits == [32.0, 2.0]
+    assert said == ["no answer within 2 s and the 30 s that a start may take", "none"]
     waiting += ['{"play": "8/5 6/5"}'] * 2
     assert not player.answers(boards, dice, None)[1] and not player.answers(boards, dice, None)[1]
     player.close()
