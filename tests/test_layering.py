@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -15,10 +16,22 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = ("engine", "agent", "training")
 SOURCES = sorted(path for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
+TESTS = sorted((ROOT / "tests").glob("*.py"))
+SHELL = [path for path in (*sorted(ROOT.glob("scripts/*")), ROOT / ".ci/run") if path.suffix in ("", ".sh")]
+SHELL = [path for path in SHELL if path.is_file()]
+PAGES = sorted(path for path in (ROOT / "agent" / "web").rglob("*") if path.suffix in (".js", ".html"))
 DATA_AS_CODE = {"pickle", "cPickle", "dill", "shelve", "marshal", "joblib", "yaml", "cloudpickle"}
 RUNS_TEXT = {"eval", "exec", "compile", "__import__"}
 SHELL_CALLS = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "pty.spawn"}
 LOADS_OBJECTS = {"torch.load", "torch.save", "torch.jit.load", "pandas.read_pickle", "runpy.run_path"}
+
+SHELL_RUNS_TEXT = re.compile(
+    r"(?:^|[;&|(]|\b(?:then|do|else)\b)\s*eval\b|\b(?:ba)?sh -c\b|\|\s*(?:ba)?sh\b", re.MULTILINE
+)
+PAGE_RUNS_TEXT = re.compile(
+    r"\beval\s*\(|\bFunction\s*\(|\b(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write"
+    r"|set(?:Timeout|Interval)\(\s*[\"'`]|\son\w+\s*=\s*[\"']|javascript:"
+)
 
 
 def parsed(path: Path) -> ast.Module:
@@ -97,9 +110,17 @@ def test_a_lower_package_never_imports_a_higher_one_nor_torch(path: Path) -> Non
     assert faults_of_layering(parsed(path), path.relative_to(ROOT).parts[0]) == []
 
 
-@pytest.mark.parametrize("path", SOURCES + SCRIPTS, ids=name_of)
+@pytest.mark.parametrize("path", SOURCES + SCRIPTS + TESTS, ids=name_of)
 def test_nothing_runs_data_as_code(path: Path) -> None:
     assert faults_of_trust(parsed(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("paths", "pattern"), [(SHELL, SHELL_RUNS_TEXT), (PAGES, PAGE_RUNS_TEXT)], ids=["shell", "pages"]
+)
+def test_no_shell_script_or_page_runs_text_as_code(paths: list[Path], pattern: re.Pattern[str]) -> None:
+    assert len(paths) > 5
+    assert [name_of(path) for path in paths if pattern.search(path.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)
@@ -141,6 +162,21 @@ def test_the_layer_check_sees_a_fault(source: str) -> None:
 )
 def test_the_trust_check_sees_a_fault(source: str) -> None:
     assert faults_of_trust(ast.parse(source))
+
+
+@pytest.mark.parametrize(
+    "line", ['eval "$given"', 'if x; then eval "$y"; fi', "a && eval b", 'bash -c "$1"', "curl -s x | bash"]
+)
+def test_the_check_of_shell_scripts_sees_a_fault(line: str) -> None:
+    assert SHELL_RUNS_TEXT.search(f"set -e\n{line}\n") and not SHELL_RUNS_TEXT.search('get "/eval?p1=2"\nsource a.sh\n')
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["eval(text)", "new Function(text)", "node.innerHTML = text", "setTimeout('go()', 1)", "<p onclick='go()'>"],
+)
+def test_the_check_of_pages_sees_a_fault(line: str) -> None:
+    assert PAGE_RUNS_TEXT.search(line) and not PAGE_RUNS_TEXT.search("evaluate(text); function go() {}")
 
 
 @pytest.mark.parametrize("source", ["re.compile(x)", "model.eval()", "np.load(path, allow_pickle=False)", "load(path)"])

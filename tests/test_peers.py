@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -73,15 +74,7 @@ def test_peers_refuse_long_nardy(kind):
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch):
-    import builtins
-
-    original = builtins.__import__
-
-    def refuse(name, *rest):
-        if name in ("gnubg_nn", "bgsage"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return original(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    for name in ("gnubg_nn", "bgsage"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(PlayerError, match=r"player gnubg0 needs the package gnubg-nn: pip install 'nardy\[peers\]'"):
         make_player("gnubg0", RULES_HERE)

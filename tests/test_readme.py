@@ -1,4 +1,4 @@
-"""The README's examples run as written.
+"""The README's examples run as written, and what the documents name exists: files, commands, options, presets.
 
 A block behind `<!-- run -->` is run: each `$ ` line of a console block by bash, a python block by this Python.
 `<!-- run: same -->` also compares the output, `<!-- run: NAME.py -->` saves a python block for the blocks after it.
@@ -14,10 +14,17 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
+import typer
+
+from agent.cli_app import app as nardy_app
+from training.cli import app as train_app
+from training.config import PRESETS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+DOCUMENTS = [README, *(ROOT / name for name in ("CHANGELOG.md", "training/README.md", "agent/nets/README.md"))]
 _BLOCK = re.compile(r"<!-- run(?:: (?P<mark>\S+))? -->\n```(?P<kind>console|python)\n(?P<text>.*?)```\n", re.DOTALL)
 
 
@@ -80,14 +87,56 @@ def skeleton(text: str) -> list[str]:
     return re.findall(r"[a-z_]{3,}", text)
 
 
-def test_commands_and_files_that_the_readme_names_exist() -> None:
-    text = README.read_text(encoding="utf-8")
-    listed = subprocess.run([sys.executable, "-m", "agent.cli"], cwd=ROOT, capture_output=True, text=True, check=True)
-    commands = set(re.findall(r"^  ([a-z]+)  ", listed.stdout, re.MULTILINE))
-    named = set(re.findall(r"(?:scripts/nardy|`nardy) ([a-z]+)", text))
-    assert named and named <= commands
-    paths = re.findall(r"`((?:engine|agent|training|scripts|tests)/[\w./-]*)`", text)
-    assert [path for path in paths if not (ROOT / path).exists()] == []
+def missing_files(text: str, folder: Path) -> list[str]:
+    """The files that a document in `folder` names and that do not exist: in the repository, or linked to."""
+    named = re.findall(r"(?<![\w./-])((?:engine|agent|training|scripts|tests)/(?:[\w./-]*\w)?)", text)
+    linked = re.findall(r"\]\((?!https?:)([^)#\s]+)\)", text)
+    found = [path for path in named if not (ROOT / path).exists()]
+    return found + [path for path in linked if not (folder / path).exists()]
+
+
+def commands() -> dict[str, dict[str, set[str]]]:
+    """The options of each command of each program."""
+    return {
+        program: {name: options_of(command) for name, command in typer.main.get_group(app).commands.items()}
+        for program, app in (("nardy", nardy_app), ("nardy-train", train_app))
+    }
+
+
+def options_of(command: click.Command) -> set[str]:
+    """What may be typed behind a command, its own commands' options included."""
+    found = {"--help", *(name for parameter in command.params for name in [*parameter.opts, *parameter.secondary_opts])}
+    return found.union(*map(options_of, getattr(command, "commands", {}).values()))
+
+
+def unknown_words(text: str) -> list[str]:
+    """The commands, options and presets that a document names and that there are not."""
+    found, known = [], commands()
+    joined = re.sub(r"\\\n\s*", "", text)
+    for line in joined.splitlines():
+        calls = re.findall(r"(?:scripts/|`|^|\$ |-m )(nardy-train|nardy|training\.cli) ([a-z]+)([^`|#\n]*)", line)
+        for program, name, rest in calls:
+            options = known[program.replace("training.cli", "nardy-train")].get(name)
+            if options is None:
+                found.append(f"{program} {name}")
+                continue
+            words = re.findall(r"(?<=\s)--?[a-z][\w-]*", rest)
+            found += [f"{program} {name} {word}" for word in words if word not in options]
+    return found + [name for name in re.findall(r"--preset (\w+)", joined) if name not in PRESETS]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_document_names_exists(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    assert missing_files(text, document.parent) == []
+    assert unknown_words(text) == []
+
+
+def test_a_stale_name_in_a_document_is_seen() -> None:
+    text = "See `agent/gone.py`, [the log](nets/gone.md) and ![it](agent/web/screenshot.png).\n"
+    assert missing_files(text, ROOT) == ["agent/gone.py", "nets/gone.md"]
+    text = "bash scripts/nardy why --dice 64 --depth 2\n`nardy judge`\nnardy-train run --preset \\\n  huge --out x\n"
+    assert unknown_words(text) == ["nardy why --depth", "nardy judge", "huge"]
 
 
 def test_the_readme_names_no_host() -> None:
