@@ -8,7 +8,7 @@ import { Pieces } from "./pieces.js";
 const PIPS = { 1: [[0, 0]], 2: [[-1, -1], [1, 1]], 3: [[-1, -1], [0, 0], [1, 1]], 4: [[-1, -1], [1, -1], [-1, 1], [1, 1]] };
 PIPS[5] = [...PIPS[4], [0, 0]];
 PIPS[6] = [...PIPS[4], [-1, 0], [1, 0]];
-export const PLACES = [...Array(24).keys()].map((i) => i + 1).concat([25, 0, "bar-top", "off-top"]);
+const PLACES = [...Array(24).keys()].map((i) => i + 1).concat([25, 0, "bar-top", "off-top"]);
 
 export class Board {
   // svg: the element. onPlace(place): a place was clicked or chosen by key. onDrop(from, to): a checker was dragged.

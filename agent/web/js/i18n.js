@@ -47,9 +47,9 @@ export const lossText = (loss) => (loss < 0.0005 ? "" : figure(-loss));
 
 export const percent = (value) => `${figure(100 * value, 1, false)} %`;
 
-export function translatePage(root = document) {
-  for (const element of root.querySelectorAll("[data-i18n]")) element.textContent = t(element.dataset.i18n);
-  for (const element of root.querySelectorAll("[data-i18n-label]")) {
+function translatePage() {
+  for (const element of document.querySelectorAll("[data-i18n]")) element.textContent = t(element.dataset.i18n);
+  for (const element of document.querySelectorAll("[data-i18n-label]")) {
     element.setAttribute("aria-label", t(element.dataset.i18nLabel));
     if (element.tagName === "BUTTON") element.title = t(element.dataset.i18nLabel);
   }

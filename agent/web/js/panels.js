@@ -8,7 +8,7 @@ import { set, settings } from "./settings.js";
 const DELAY = 150; // ms before figures are asked for: a state that passes quickly needs none
 
 // A bar of outcome chances: wins from the left, losses from the right.
-export function chancesBar(probs, levels) {
+function chancesBar(probs, levels) {
   const won = levels.map((level) => ["win", level, probs[`win_${level}`]]);
   const lost = levels.map((level) => ["lose", level, probs[`lose_${level}`]]);
   const win = won.reduce((sum, part) => sum + part[2], 0);
