@@ -198,6 +198,23 @@ def test_importing_engine_and_agent_loads_no_optional_package() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def long_bodies(tree: ast.AST, most: int = 40) -> list[str]:
+    """Functions of more lines than that, without their signature and docstring: many options are not long code."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+            lines = (node.end_lineno or 0) - body[0].lineno + 1
+            found += [f"{node.name}: {lines} lines"] if lines > most else []
+    return found
+
+
+def test_functions_outside_kernels_keep_to_a_readable_size() -> None:
+    paths = [path for path in SOURCES + SCRIPTS if not is_kernel_file(path)]
+    assert {name_of(path): long for path in paths if (long := long_bodies(parsed(path)))} == {}
+    assert long_bodies(ast.parse("def long():\n    'Doc.'\n" + "    work()\n" * 41)) == ["long: 41 lines"]
+
+
 def test_modules_outside_tests_keep_to_a_readable_size() -> None:
     long = {name_of(path): lines for path in SOURCES if (lines := len(path.read_text().splitlines())) > 450}
     assert long == {}
