@@ -99,35 +99,6 @@ def position_parsers(folder: Path) -> list[Parser]:
     ids = [gnubg_id(board).encode() for board, _, _ in boards]
     xgids = [format_xgid(xgid_of(board, dice)).encode() for board, dice, rules in boards if rules.can_hit]
     drawn = [form.text.encode() for board, _, rules in boards[::6] for form in _forms(board, rules)]
-
-    def position(data: bytes) -> None:
-        text = text_of(data)
-        for rules in BOTH:
-            with contextlib.suppress(NardyError):
-                parse_position(text, rules)
-        value = None
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(text)
-        with contextlib.suppress(NardyError):
-            parse_position(value, LONG)
-        convert(text, BOTH[len(data) % 2])
-
-    def dice(data: bytes) -> None:
-        text = text_of(data)
-        value = None
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(text)
-        for read in (as_dice, lambda given: as_dice_batch(given, 2)):
-            with contextlib.suppress(NardyError):
-                read(value)
-        as_dice(text)
-
-    def levels(data: bytes) -> None:
-        text = text_of(data)
-        with contextlib.suppress(NardyError):
-            parse_filters(text)
-        as_level(text)
-
     rules_seeds = [
         *RULES,
         "long_classic(block_check=turn)",
@@ -136,16 +107,49 @@ def position_parsers(folder: Path) -> list[Parser]:
         "backgammon(opening_roll=kept,scoring=win_only)",
     ]
     return [
-        Parser(name="position", read=position, seeds=[*ids, *xgids, *rows, *drawn], mutations=ANY_JSON),
-        Parser(name="dice", read=dice, seeds=texts("64", "6:4", "[6,4]", "[[6,4],[1,2]]"), mutations=ANY_JSON),
+        Parser(name="position", read=_read_position, seeds=[*ids, *xgids, *rows, *drawn], mutations=ANY_JSON),
+        Parser(name="dice", read=_read_dice, seeds=texts("64", "6:4", "[6,4]", "[[6,4],[1,2]]"), mutations=ANY_JSON),
         Parser(name="rules", read=lambda d: get_rules(text_of(d)), seeds=texts(*rules_seeds), mutations=ANY_TEXT),
         Parser(
             name="level",
-            read=levels,
+            read=_read_level,
             seeds=texts("fast", "deep", "2ply", "gnubg:2ply", "xg:3ply", "8:0.16,4:0.08", "10:.25,5:.12,3"),
             mutations=ANY_TEXT,
         ),
     ]
+
+
+def _read_position(data: bytes) -> None:
+    text = text_of(data)
+    for rules in BOTH:
+        with contextlib.suppress(NardyError):
+            parse_position(text, rules)
+    with contextlib.suppress(NardyError):
+        parse_position(_json_or_none(text), LONG)
+    convert(text, BOTH[len(data) % 2])
+
+
+def _read_dice(data: bytes) -> None:
+    text = text_of(data)
+    value = _json_or_none(text)
+    for read in (as_dice, lambda given: as_dice_batch(given, 2)):
+        with contextlib.suppress(NardyError):
+            read(value)
+    as_dice(text)
+
+
+def _read_level(data: bytes) -> None:
+    text = text_of(data)
+    with contextlib.suppress(NardyError):
+        parse_filters(text)
+    as_level(text)
+
+
+def _json_or_none(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _forms(board: Any, rules: Any) -> list[Any]:
@@ -250,12 +254,6 @@ def file_parsers(folder: Path) -> list[Parser]:
     records = [_record(folder, rules) for rules in ("short", "long_fnr2026")]
     place = folder / "input"
 
-    def record(data: bytes) -> None:
-        found = parse_record(data)
-        found.replay()
-        match_of_records([found])
-        verify_dice(found)
-
     def analysis(data: bytes) -> None:
         place.write_bytes(data)
         match = read_games([place])
@@ -272,7 +270,7 @@ def file_parsers(folder: Path) -> list[Parser]:
     return [
         Parser(name="mat", read=parse_match, seeds=mats, mutations=ANY_LINES),
         Parser(name="long mat", read=parse_match, seeds=long_mats, mutations=ANY_LINES),
-        Parser(name="record", read=record, seeds=records, mutations=ANY_LINES),
+        Parser(name="record", read=_read_record, seeds=records, mutations=ANY_LINES),
         Parser(name="analysis", read=analysis, seeds=[*mats, *long_mats, *records], mutations=ANY_LINES),
         Parser(
             name="results",
@@ -289,6 +287,13 @@ def file_parsers(folder: Path) -> list[Parser]:
         Parser(name="net", read=of_file(load_net), seeds=_nets(folder), mutations=ANY_TENSORS),
         Parser(name="bear-off", read=of_file(bearoff._read_or_none), seeds=[_tables()], mutations=ANY_TENSORS),
     ]
+
+
+def _read_record(data: bytes) -> None:
+    found = parse_record(data)
+    found.replay()
+    match_of_records([found])
+    verify_dice(found)
 
 
 def _record(folder: Path, rules: str) -> bytes:
