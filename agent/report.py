@@ -15,9 +15,11 @@ from agent.outside import FORFEIT_RULE
 from engine.errors import ConfigError
 from engine.whole_file import write_whole
 
+_STAY = "\u00a0"  # a space that no line breaks at, within a figure
 _STYLE = """
 th:first-child, td:first-child { text-align: left; }
-.wide td:first-child { white-space: normal; overflow-wrap: anywhere; min-width: 20rem; max-width: 30rem; }
+.wide th, .wide td { white-space: normal; }
+.wide td:first-child { overflow-wrap: anywhere; min-width: 11rem; max-width: 30rem; }
 td.text { white-space: normal; overflow-wrap: anywhere; }
 .even { opacity: .45; } .sure { font-weight: 700; }
 """
@@ -109,7 +111,7 @@ def _match_row(match: MatchResult) -> list[str]:
         f"{escape(match.a)} : {escape(match.b)}",
         str(match.games),
         f'<span class="{sure}">{_signed(match.ppg_mean)}</span>',
-        f"{low:+.3f} to {high:+.3f}" if is_told else "",
+        f"{low:+.3f} to{_STAY}{high:+.3f}" if is_told else "",
         _win_rate(match),
         *adjusted,
         f"{match.turns_per_game:.1f}",
@@ -137,7 +139,7 @@ def _crosstable(tournament: Tournament) -> str:
 
 def _ratings_table(tournament: Tournament) -> str:
     rows = [
-        [escape(r.player), f"{r.elo:+.0f} ± {r.se:.0f}", str(r.games), f"{100 * r.score:.1f} %", f"{r.ppg:+.3f}"]
+        [escape(r.player), f"{r.elo:+.0f} ±{_STAY}{r.se:.0f}", str(r.games), f"{100 * r.score:.1f} %", f"{r.ppg:+.3f}"]
         for r in tournament.ratings.players
     ]
     anchor = tournament.ratings.anchor
@@ -190,14 +192,15 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _signed(mean: Mean) -> str:
-    return f"{mean.value:+.4f} ± {mean.se:.4f}" if mean.has_error else f"{mean.value:+.4f}"
+    return f"{mean.value:+.4f} ±{_STAY}{mean.se:.4f}" if mean.has_error else f"{mean.value:+.4f}"
 
 
 def _percent(mean: Mean) -> str:
-    return f"{100 * mean.value:.1f} % ± {100 * mean.se:.1f}" if mean.has_error else f"{100 * mean.value:.1f} %"
+    shown = f"{100 * mean.value:.1f}{_STAY}%"
+    return f"{shown} ±{_STAY}{100 * mean.se:.1f}" if mean.has_error else shown
 
 
 def _win_rate(match: MatchResult) -> str:
     low, high = match.win_rate_interval
     shown = _percent(match.win_rate_mean)
-    return shown if match.win_rate_mean.has_error else f"{shown} ({100 * low:.1f} to {100 * high:.1f})"
+    return shown if match.win_rate_mean.has_error else f"{shown} ({100 * low:.1f} to{_STAY}{100 * high:.1f})"

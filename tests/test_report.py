@@ -33,7 +33,7 @@ def test_a_report_names_rules_seed_players_versions_and_command(tournament):
 
 
 def test_every_match_stands_in_the_report_with_its_figures(tournament):
-    page = tournament_html(tournament, with_plots=False)
+    page = tournament_html(tournament, with_plots=False).replace("\u00a0", " ")
     for match in tournament.matches:
         assert f"{match.ppg:+.4f} ± {match.se:.4f}" in page
         assert f"{100 * match.win_rate:.1f} %" in page
