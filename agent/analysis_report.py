@@ -29,14 +29,16 @@ from engine.whole_file import write_whole
 
 MAX_BOARDS = 40  # pictures on a page: the plays that lost most
 BOARD_PX = 460
-_CURVE_WIDTH, _CURVE_HEIGHT, _CURVE_EDGE = 720.0, 150.0, 26.0
+_CURVE_WIDTH, _CURVE_HEIGHT = 560.0, 170.0
+_CURVE_LEFT, _CURVE_EDGE = 52.0, 14.0  # the left one holds the figures
+_CURVE_FONT = 16  # still 10 px high where a phone shows the picture
 _MOST_TURNS_SHOWN = 5000  # rows of the last table; a longer match names its worst plays only
 
 _STYLE = """
 tr.doubtful td { background: #d6a80022; } tr.error td { background: #e0700033; }
 tr.blunder td { background: #d0302044; } tr.illegal td { background: #8030d033; }
-.boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); gap: 1rem; }
-.curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(32rem, 1fr)); gap: .6rem; }
+.boards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(24rem, 100%), 1fr)); gap: 1rem; }
+.curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(32rem, 100%), 1fr)); gap: .6rem; }
 figure { margin: 0; } figcaption { font-size: .9rem; }
 summary { cursor: pointer; }
 """
@@ -120,9 +122,9 @@ def curve_svg(game: GameAnalysis) -> str:
         if turn.equity is not None
     ]
     top = max([1.0, *(abs(value) for _, value, _ in values)])
-    middle, half = _CURVE_HEIGHT / 2, _CURVE_HEIGHT / 2 - 10.0
-    across = (_CURVE_WIDTH - 2 * _CURVE_EDGE) / max(len(game.turns) - 1, 1)
-    points = [(_CURVE_EDGE + across * place, middle - half * value / top, mark) for place, value, mark in values]
+    middle, half = _CURVE_HEIGHT / 2, _CURVE_HEIGHT / 2 - _CURVE_EDGE
+    across = (_CURVE_WIDTH - _CURVE_LEFT - _CURVE_EDGE) / max(len(game.turns) - 1, 1)
+    points = [(_CURVE_LEFT + across * place, middle - half * value / top, mark) for place, value, mark in values]
     lines = [_rule_svg(middle - half * level / top, level) for level in (-top, 0.0, top)]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
     lines.append(f'<polyline points="{path}" fill="none" stroke="#1f4e79" stroke-width="1.6"/>')
@@ -135,10 +137,11 @@ def curve_svg(game: GameAnalysis) -> str:
 
 def _rule_svg(y: float, level: float) -> str:
     x = _CURVE_WIDTH - _CURVE_EDGE
+    shown = f"{level:+.2g}" if level else "0"
     return (
-        f'<line x1="{_CURVE_EDGE:g}" y1="{y:.1f}" x2="{x:g}" y2="{y:.1f}" stroke="#ccc" stroke-width="1"/>'
-        f'<text x="{_CURVE_EDGE - 4:g}" y="{y + 4:.1f}" font-size="10" text-anchor="end" fill="#555">'
-        f"{level:+.2g}</text>"
+        f'<line x1="{_CURVE_LEFT:g}" y1="{y:.1f}" x2="{x:g}" y2="{y:.1f}" stroke="#ccc" stroke-width="1"/>'
+        f'<text x="{_CURVE_LEFT - 6:g}" y="{y + _CURVE_FONT / 3:.1f}" font-size="{_CURVE_FONT}" text-anchor="end" '
+        f'fill="#444">{shown}</text>'
     )
 
 

@@ -239,6 +239,16 @@ def test_a_curve_marks_illegal_plays_and_bears_a_game_of_one_turn() -> None:
     assert curve_svg(games[1]).startswith("<svg")
 
 
+def test_the_figures_beside_a_curve_can_be_read_on_a_phone_and_are_not_cut_off() -> None:
+    svg = curve_svg(judged(match_of(ILLEGAL_GAME)).games[0])
+    width = float(re.findall(r'viewBox="0 0 (\S+)', svg)[0])
+    labels = re.findall(r'<text x="(\S+)" y="\S+" font-size="(\S+)" text-anchor="end" fill="#444">(.*?)</text>', svg)
+    assert len(labels) == 3 and labels[1][2] == "0"
+    for right, size, shown in labels:
+        assert float(size) * 360 / width > 10  # px on a narrow page
+        assert float(right) > 0.6 * float(size) * len(shown)
+
+
 @pytest.mark.parametrize("lang", ["en", "ru"])
 def test_the_text_names_players_plays_reasons_and_notes(lang: str, capsys: pytest.CaptureFixture[str]) -> None:
     show(judged(match_of(ILLEGAL_GAME)), lang=lang, all_plays=True)
