@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -68,7 +69,7 @@ def _finished(commands: typer.Typer, name: str, words: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except Exception as error:
-        text = error_line(error)
+        text = error_line(error, _lang_in(words))
         if text is None:
             raise
         print(text if text.startswith("Usage:") else f"{name}: {_shortened(text)}", file=sys.stderr)
@@ -80,13 +81,21 @@ def called_as(name: str) -> str:
     return os.environ.get("NARDY_COMMAND", name)
 
 
-def error_line(error: Exception) -> str | None:
+def error_line(error: Exception, lang: str = "en") -> str | None:
     """What a user is told of an error that he can cause; None for a fault of the program.
 
     One line, except for the help page of a group of commands that was called without one.
+
+    Args:
+        error: any.
+        lang: `en`, or another language, which errors of the library have sentences in.
     """
     from engine.errors import NardyError
 
+    if isinstance(error, NardyError) and lang != "en":
+        from agent.error_words import error_text
+
+        return error_text(error, lang)
     if isinstance(error, NardyError):
         return " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
@@ -97,6 +106,15 @@ def error_line(error: Exception) -> str | None:
         message = str(error.format_message())
         return message if message.startswith("Usage:") else " ".join(message.split())
     return None
+
+
+def _lang_in(words: Sequence[str]) -> str:
+    """The language that a command line asks for; English where it asks for none that there is."""
+    from agent.lang import LANGS
+
+    asked = [after for word, after in pairwise([*words, ""]) if word == "--lang"]
+    asked += [word.removeprefix("--lang=") for word in words if word.startswith("--lang=")]
+    return next((lang for lang in asked if lang in LANGS), "en")
 
 
 def _open_missing_streams() -> None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agent.lang import _Filler, as_lang
+from engine.drawing import ENGLISH, BoardWords
 
 _EN = {
     "person": "Player",
@@ -158,13 +159,13 @@ _RU = {
 }
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({"en": MappingProxyType(_EN), "ru": MappingProxyType(_RU)})
 
-# What players type, in either language, whatever language the program speaks.
 
 def _by_typed(words: Mapping[str, str]) -> Mapping[str, str]:
     """What each typed word stands for, from the words for each thing."""
     return MappingProxyType({typed: name for name, text in words.items() for typed in text.split()})
 
 
+# What players type, in either language, whatever language the program speaks.
 COMMANDS = _by_typed(
     {
         "done": "done commit pass ok готово пас сдал",
@@ -195,6 +196,22 @@ LEVELS = _by_typed(
         "bar": "bar бар 4",
     }
 )
+_BOARD_RU = BoardWords(
+    off="снято",
+    bar="БАР",
+    clockwise="по часовой стрелке",
+    counter_clockwise="против часовой стрелки",
+    side="{mark} {name}: пипсы {pips}, {way} с {first} до {last}, дом {home}–{last}",
+)
+
+
+def board_words(lang: str) -> BoardWords:
+    """The words of a drawn board in a language.
+
+    Raises:
+        ConfigError: an unknown language.
+    """
+    return {"en": ENGLISH, "ru": _BOARD_RU}[as_lang(lang)]
 
 
 def say(key: str, lang: str, **data: Any) -> str:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from agent.cli_run import called_as
-from agent.lang import as_lang, reason_text
-from agent.play_words import WORDS, say
+from agent.error_words import error_text
+from agent.lang import as_lang
+from agent.play_words import board_words, say
 from engine.drawing import draw_board
-from engine.errors import IllegalPlayError, NardyError, SessionError
+from engine.errors import NardyError
 from engine.session import Session
 
 MIN_WIDTH = 80
@@ -85,14 +86,9 @@ class Screen:
         board = session.board_of(viewer)
         shown = (names[viewer], names[1 - viewer])
         self.write()
-        print(draw_board(board, session.rules, names=shown, color=self.color, width=self.width))
+        words = board_words(self.lang)
+        print(draw_board(board, session.rules, names=shown, color=self.color, width=self.width, words=words))
 
     def why(self, error: NardyError) -> str:
         """What a refusal says, in the player's language where there are words for it, without a full stop."""
-        reason = error.reason if isinstance(error, IllegalPlayError) else None
-        if reason is not None:
-            return reason_text(reason, self.lang)
-        key = f"code_{error.code}" if isinstance(error, SessionError) else type(error).__name__
-        if key not in WORDS[self.lang]:
-            return str(error).rstrip(".")
-        return say(key, self.lang, error=error, levels=say("levels", self.lang)).rstrip(".")
+        return error_text(error, self.lang)

@@ -176,14 +176,18 @@ def _add_errors(app: FastAPI) -> None:
 
 
 def _translated(request: Request, error: NardyError) -> dict[str, Any]:
-    """The error's body, with the reason's sentence in the language that the request asks for (`?lang=ru`)."""
+    """The error's body, with its sentence in the language that the request asks for (`?lang=ru`)."""
+    from agent.error_words import error_text
     from agent.lang import LANGS, reason_text
 
     body = error_body(error)
-    lang = request.query_params.get("lang", "en")
+    wanted = request.query_params.get("lang", "en")
+    lang = wanted if wanted in LANGS else "en"
     reason = getattr(error, "reason", None)
     if "reason" in body and reason is not None:
-        body["reason"]["text"] = reason_text(reason, lang if lang in LANGS else "en")
+        body["reason"]["text"] = reason_text(reason, lang)
+    if lang != "en":
+        body["text"] = error_text(error, lang)
     return body
 
 
@@ -246,7 +250,10 @@ def _describe(app: FastAPI) -> None:
                 schemas.pop(name, None)
             schemas["Fault"] = {
                 "type": "object",
-                "properties": {"message": {"type": "string"}, "code": {"type": "string"}, "reason": {"type": "object"}},
+                "properties": {
+                    **{name: {"type": "string"} for name in ("message", "text", "code")},
+                    "reason": {"type": "object"},
+                },
                 "required": ["message"],
             }
             for path in schema["paths"].values():

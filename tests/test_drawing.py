@@ -7,9 +7,10 @@ import re
 import numpy as np
 import pytest
 
+from agent.play_words import board_words
 from engine import RULES
 from engine.board import Boards
-from engine.drawing import draw_board
+from engine.drawing import LONGEST_NAME, draw_board
 from engine.errors import PositionError
 from engine.rules import Rules
 from examples import row_from
@@ -93,6 +94,19 @@ def test_both_sides_of_short_nardy_go_opposite_ways() -> None:
         "X Anna: 167 pips, counter-clockwise from 24 to 1, home 6 to 1",
         "O Boris: 167 pips, clockwise from 1 to 24, home 19 to 24",
     ]
+
+
+@pytest.mark.parametrize("rules", [SHORT, LONG], ids=str)
+def test_a_board_in_russian_has_no_english_word_and_fits_the_width(rules: Rules) -> None:
+    name = "х" * LONGEST_NAME
+    lines = draw_board(rules.start_board(), rules, names=(name, name), words=board_words("ru"), width=80).splitlines()
+    words = set(re.findall("[A-Za-z]+", "\n".join(lines)))
+    assert words == {"X", "O"}
+    pips, home = ("167", "19–24") if rules.can_hit else ("360", "18–13")
+    way = "по часовой стрелке с 1 до 24" if rules.can_hit else "против часовой стрелки с 12 до 13"
+    assert lines[-1] == f"O {name}: пипсы {pips}, {way}, дом {home}"
+    english = draw_board(rules.start_board(), rules).splitlines()
+    assert [line.count("X") for line in lines[:-2]] == [line.count("X") for line in english[:-2]]
 
 
 def test_the_opponent_may_sit_below_with_his_own_numbers() -> None:

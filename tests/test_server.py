@@ -329,6 +329,13 @@ def test_faults_are_json_with_a_message(client, path, body, status, said) -> Non
     assert said in answer.json()["message"] and "\n" not in answer.json()["message"]
 
 
+def test_an_error_has_its_sentence_in_the_language_asked_for(client) -> None:
+    ask = {"rules": "chess", "dice": "64"}
+    english, russian = (client.post(f"/api/v1/suggest?lang={lang}", json=ask).json() for lang in ("en", "ru"))
+    assert english == {"message": russian["message"]}
+    assert russian["text"] == f"правила не подходят: {russian['message']}"
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -7,12 +7,13 @@ export class Fault extends Error {
     super(message);
     this.code = body.code ?? "";
     this.reason = body.reason ?? null;
+    this.said = body.text ?? null;
     this.status = status;
   }
 
-  // The sentence for a person: the reason in his language where there is one.
+  // The sentence for a person, in his language where there is one.
   get text() {
-    return this.reason?.text ?? this.message;
+    return this.reason?.text ?? this.said ?? this.message;
   }
 }
 
