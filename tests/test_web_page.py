@@ -29,6 +29,19 @@ def test_the_language_changes_without_reload_with_its_plurals(table) -> None:
     assert sorted(tables[0]) == sorted(tables[1])
 
 
+def test_a_link_to_another_game_opens_it_in_the_same_tab(table) -> None:
+    first = table.open(rules="long_classic")
+    page = table.page
+    page.evaluate("window.isSamePage = true")
+    second = table.open(rules="short")
+    page.locator("#rules-name", has_text="Short nardy").wait_for()
+    assert page.evaluate("window.isSamePage") and first != second
+    assert page.evaluate("location.hash") == "" and table.view()["id"] == second
+    page.evaluate("location.hash = '#000000000000'")
+    page.locator("#refusal:not([hidden])").wait_for()
+    assert table.view()["id"] == second
+
+
 def test_a_reload_while_the_bot_thinks_moves_it_once(table) -> None:
     """Case N26: the answer to the old page's request is late, the new page asks again."""
     page = table.page

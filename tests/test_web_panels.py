@@ -72,6 +72,23 @@ def test_a_position_is_edited_pasted_analysed_and_played_from(table) -> None:
     assert table.view()["board"][0][24] == 2 and table.view()["rules"] == "short"
 
 
+def test_an_xgid_pasted_where_long_rules_are_chosen_brings_short_ones(table) -> None:
+    table.open(rules="long_classic")
+    page = table.page
+    page.click("#lang")
+    page.keyboard.press("e")
+    page.locator("#editor-answer", has_text="Позиция верна").wait_for()
+    page.fill("#editor-id", "nonsense")
+    page.keyboard.press("Enter")
+    page.locator("#editor-answer.fault", has_text="Это не позиция").wait_for()
+    page.fill("#editor-id", "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10")
+    page.keyboard.press("Enter")
+    page.locator("#editor-answer:not(.fault)", has_text="правила теперь такие: Короткие нарды").wait_for()
+    assert page.input_value("[name='editor-preset']") == "short" and page.input_value("#editor-dice") == "31"
+    page.click("#editor-analyse")
+    page.locator("#editor-result .best").wait_for()
+
+
 def test_a_game_is_saved_loaded_and_deleted(table, tmp_path) -> None:
     first = table.open(players=["you:Anna", "you:Boris"])
     table.act("roll", dice="65")

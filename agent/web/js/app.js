@@ -255,6 +255,21 @@ function openEditor() {
   editor.open(view ? presetOf(view.rules) : "short", view ? game.rows() : null, view?.mover);
 }
 
+// The game that the address names, once: what is shown later may be another, so the address then names none.
+function linkedGame() {
+  const id = /^#([0-9a-f]{12})$/.exec(location.hash)?.[1];
+  if (id) history.replaceState(null, "", "/");
+  return id;
+}
+
+function openLinked() {
+  const id = linkedGame();
+  if (!id) return;
+  if (editor.isOpen) editor.close();
+  if (byId("dialog").open) byId("dialog").close();
+  game.load(id).catch((error) => ui.refused(error));
+}
+
 function wire() {
   byId("open-new").onclick = () => newGame.show();
   byId("open-games").onclick = () => showGames((id) => game.load(id), (view) => game.open(view)).catch((error) => ui.refused(error));
@@ -273,6 +288,7 @@ function wire() {
   });
   document.addEventListener("keydown", onKey);
   document.addEventListener("visibilitychange", () => !document.hidden && !editor.isOpen && game.refresh());
+  addEventListener("hashchange", openLinked);
   onSettings(applySettings);
   onLang(() => {
     byId("lang").textContent = { en: "RU", ru: "EN" }[lang()];
@@ -300,11 +316,10 @@ async function begin() {
   get("nets").then((nets) => {
     byId("net-name").textContent = Object.values(nets).length ? t("nets", { names: Object.values(nets).join(", ") }) : t("no_net");
   });
-  const wanted = /^#([0-9a-f]{12})$/.exec(location.hash)?.[1] ?? lastGame();
+  const wanted = linkedGame() ?? lastGame();
   try {
     if (wanted) {
       await game.load(wanted);
-      history.replaceState(null, "", "/");
       return;
     }
   } catch {

@@ -7,6 +7,7 @@ import { choice, preset as presetName } from "./dialogs.js";
 import { inWords } from "./panels.js";
 
 const TAKE = 2; // in place of a colour: a click takes a checker
+const XGID = /^\s*(xgid=|[-a-p]{26}:)/i; // how one begins; what is one, the server says
 
 export class Editor {
   // board: the drawing. presets: rules by name. onPlay(position, preset), onAnalyse(answer), onClose().
@@ -78,20 +79,21 @@ export class Editor {
     });
   }
 
-  show() {
+  // note: what else is to be said of the position.
+  show(note = "") {
     this.board.show(this.rows, false);
     this.board.light();
     this.board.drawDice(null);
     this.calls.onArrows([]);
-    this.check();
+    this.check(note);
   }
 
-  async check() {
+  async check(note) {
     const board = JSON.stringify(this.seen());
     try {
       const found = await post("position", { rules: this.preset, position: this.seen() });
       if (board !== JSON.stringify(this.seen())) return;
-      this.say(t("position_ok", { mine: found.pips[0], theirs: found.pips[1] }), false);
+      this.say(`${note} ${t("position_ok", { mine: found.pips[0], theirs: found.pips[1] })}`.trim(), false);
       byId("editor-id").value = found.xgid ?? found.gnubg_id;
       byId("editor-gnubg").textContent = found.gnubg_id;
     } catch (error) {
@@ -105,16 +107,26 @@ export class Editor {
     line.classList.toggle("fault", isFault);
   }
 
+  // An XGID is of short nardy only: where long rules are chosen, it brings short ones with it.
   async paste(text) {
+    const isOther = XGID.test(text) && this.rules.game !== "short";
+    const preset = isOther ? Object.keys(this.presets).find((name) => this.presets[name].game === "short") : this.preset;
     try {
-      const found = await post("position", { rules: this.preset, position: text.trim() });
+      const found = await post("position", { rules: preset, position: text.trim() });
       const [mine, theirs] = found.board;
       this.rows = this.mover === 0 ? [mine, theirs] : [theirs, mine];
+      if (isOther) this.choose(preset);
       if (found.dice) byId("editor-dice").value = found.dice.join("");
-      this.show();
+      this.show(isOther ? t("xgid_is_short", { rules: presetName(preset) }) : "");
     } catch (error) {
-      this.say(error.text ?? error.message, true);
+      this.say(t("bad_position", { why: error.text ?? error.message }), true);
     }
+  }
+
+  choose(preset) {
+    this.preset = preset;
+    byId("editor").querySelector("[name='editor-preset']").value = preset;
+    this.arrange?.();
   }
 
   async analyse() {
@@ -148,10 +160,8 @@ export class Editor {
       h("h2", { text: t("editor") }), h("p", { class: "note", text: t("editor_about") }),
       choice(t("rules"), "editor-preset", names, this.preset, (value) => {
         const isOther = this.presets[value].game !== this.rules.game;
-        this.preset = value;
+        this.choose(value);
         if (isOther) this.rows = this.start();
-        this.calls.onArrows([]);
-        this.arrange?.();
         this.show();
       }),
       choice(t("set_checkers"), "editor-colour", [[0, t("colour_0")], [1, t("colour_1")], [TAKE, t("take_off")]], this.colour, (value) => { this.colour = Number(value); }),

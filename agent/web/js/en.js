@@ -55,6 +55,7 @@ export default {
   lost_points: "Lost", errors: "Errors", blunders: "Blunders", luck: "Luck",
   editor_about: "Click sets a checker, Shift or the right button takes one. The rest is borne off.",
   set_checkers: "A click sets", take_off: "nothing, it takes", on_roll: "On roll", start_position: "Start", empty_board: "Empty", paste_id: "Paste an ID or rows",
+  xgid_is_short: "An XGID is of short nardy, so the rules are now: {rules}.", bad_position: "{why}",
   position_ok: "A valid position: pips {mine} and {theirs}.", analyse: "Analyse", play_from_here: "Play from here",
   worth: "Equity {equity}, wins {win}",
   set_theme: "Theme", theme_auto: "as the system", theme_light: "light", theme_dark: "dark",

@@ -55,6 +55,7 @@ export default {
   lost_points: "Потеря", errors: "Ошибки", blunders: "Грубые", luck: "Везение",
   editor_about: "Щелчок ставит шашку, с Shift или правой кнопкой снимает. Остальные считаются выброшенными.",
   set_checkers: "Щелчок ставит", take_off: "не ставит, снимает", on_roll: "Ход", start_position: "Начальная", empty_board: "Пустая", paste_id: "Вставьте ID или ряды",
+  xgid_is_short: "XGID бывает лишь в коротких нардах, поэтому правила теперь такие: {rules}.", bad_position: "Это не позиция. Подходят GNUBG ID (14 знаков), XGID (короткие нарды) и ряды JSON.",
   position_ok: "Позиция верна: пипсы {mine} и {theirs}.", analyse: "Анализ", play_from_here: "Играть отсюда",
   worth: "Эквити {equity}, побед {win}",
   set_theme: "Тема", theme_auto: "как в системе", theme_light: "светлая", theme_dark: "тёмная",
