@@ -1,6 +1,6 @@
 """Levels: how deep a play is judged, by number of plies or by name, and which candidates go deeper.
 
-Source: DESIGN.md section 2 for what a ply is. `gnubg:Nply` counts as here; `xg:Nply` counts the play itself, so it
+Source: GNU Backgammon's count, in which the net alone is 0-ply. `gnubg:Nply` counts as here; `xg:Nply` counts the play itself, so it
 is one more.
 """
 
