@@ -1,7 +1,7 @@
 """Levels: how deep a play is judged, by number of plies or by name, and which candidates go deeper.
 
-Source: GNU Backgammon's count, in which the net alone is 0-ply. `gnubg:Nply` counts as here; `xg:Nply` counts the play itself, so it
-is one more.
+Source: GNU Backgammon's count, in which the net alone is 0-ply. `gnubg:Nply` counts as here; `xg:Nply` counts the play
+itself, so it is one more.
 """
 
 from __future__ import annotations
