@@ -77,7 +77,15 @@ class Interrupts:
             self._report(unraisable)
             return
         self.came = False
-        threading.Timer(_AGAIN_S, signal.raise_signal, (signal.SIGINT,)).start()
+        threading.Timer(_AGAIN_S, _interrupt_main).start()
+
+
+def _interrupt_main() -> None:
+    main = threading.main_thread().ident  # that very thread: what it waits for must end
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager

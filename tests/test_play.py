@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -150,6 +151,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path, ptys: list[Pty]) -> 
     ptys.append(pty)
     pty.expect("throws the dice > ")
     pty.type("", r"\d-\d > ")
+    time.sleep(0.5)  # Python itself misses a signal between writing a prompt and waiting for the answer
     pty.child.kill(signal.SIGINT)
     pty.expect("Go on with:\r\n" + re.escape(f"nardy play --resume '{path}'"))
     assert pty.end() == 130
