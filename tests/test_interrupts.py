@@ -77,8 +77,8 @@ def test_ctrl_c_in_a_finalizer_which_lets_no_exception_out_comes_again() -> None
     interrupts = Interrupts()
     with interrupts.watched():
         start = time.monotonic()
-        Interrupted()
         with pytest.raises(KeyboardInterrupt):
+            Interrupted()
             time.sleep(60)
         assert time.monotonic() - start < 30
     assert interrupts.came
