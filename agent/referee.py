@@ -93,7 +93,7 @@ class RefereeResult:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassCalibration:
-    """How far an evaluator's values lie from the reference in one class; mean differences with errors, and RMS."""
+    """How far an evaluator's values lie from the reference in one class: mean differences with errors, MAE, RMS."""
 
     name: str
     positions: int
@@ -101,6 +101,7 @@ class ClassCalibration:
     equity_bias_se: float
     equity_rms: float
     bias: tuple[float, ...]  # by `CUMULATIVE`
+    mae: tuple[float, ...]  # mean absolute error
     rms: tuple[float, ...]
 
 
@@ -128,7 +129,7 @@ class Calibration:
         lines = [f"{self.net}: equity less the reference's, player on roll"]
         lines += [
             f"{c.name:<8} bias {c.equity_bias:+.4f} +- {c.equity_bias_se:.4f}   rms {c.equity_rms:.4f}   "
-            f"win {c.bias[0]:+.4f} rms {c.rms[0]:.4f}   {c.positions} positions"
+            f"win {c.bias[0]:+.4f} mae {c.mae[0]:.4f} rms {c.rms[0]:.4f}   {c.positions} positions"
             for c in self.classes
         ]
         return "\n".join(lines)
@@ -144,6 +145,7 @@ class Calibration:
                     "equity_bias_se": c.equity_bias_se,
                     "equity_rms": c.equity_rms,
                     "bias": dict(zip(CUMULATIVE, c.bias, strict=True)),
+                    "mae": dict(zip(CUMULATIVE, c.mae, strict=True)),
                     "rms": dict(zip(CUMULATIVE, c.rms, strict=True)),
                 }
                 for c in self.classes
@@ -264,6 +266,7 @@ def _class_calibration(name: str, difference: Floats) -> ClassCalibration:
         equity_bias_se=float(equity.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan,
         equity_rms=float(np.sqrt((equity**2).mean())) if n else math.nan,
         bias=tuple(float(x) for x in difference.mean(axis=0)) if n else (),
+        mae=tuple(float(x) for x in np.abs(difference).mean(axis=0)) if n else (),
         rms=tuple(float(x) for x in np.sqrt((difference**2).mean(axis=0))) if n else (),
     )
 

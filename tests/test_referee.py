@@ -114,7 +114,7 @@ def test_calibration_of_the_reference_against_itself_is_zero(decisions, monkeypa
     monkeypatch.setattr(judge, "outcome_probs", exact)
     result = calibration(judge, decisions)
     for part in result.classes:
-        assert part.equity_rms < 1e-6 and max(part.rms) < 1e-6
+        assert part.equity_rms < 1e-6 and max(part.mae + part.rms) < 1e-6
     assert sum(b.positions for b in result.bins) == result.classes[-1].positions == len(reference)
     assert all(b.predicted == pytest.approx(b.reference) for b in result.bins)
 
@@ -122,6 +122,7 @@ def test_calibration_of_the_reference_against_itself_is_zero(decisions, monkeypa
 def test_calibration_of_a_crude_judge_shows_bias_and_has_text_and_json(decisions):
     result = calibration(FakeJudge(BACKGAMMON), decisions)
     assert result.classes[-1].name == "all" and result.classes[-1].equity_rms > 0.05
+    assert all(0.0 < mae <= rms for mae, rms in zip(result.classes[-1].mae, result.classes[-1].rms, strict=True))
     assert set(result.to_dict()["classes"]["all"]["bias"]) == set(CUMULATIVE)
     assert "bias" in result.table()
 
