@@ -66,7 +66,8 @@ def test_ctrl_c_while_kernels_compile_ends_quietly_with_130(tmp_path: Path) -> N
         process.kill()
         process.wait()
     assert "compiling its kernels" in first
-    assert (process.returncode, rest) == (130, "")
+    assert rest == ""
+    assert process.returncode in (130, -signal.SIGINT)  # to a shell both are 130
 
 
 def test_ctrl_c_in_a_finalizer_which_lets_no_exception_out_comes_again() -> None:
