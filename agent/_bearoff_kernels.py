@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from engine._bit_kernels import ENTRY
+
 POINTS = 6
 ROWS = 54264  # C(21, 6): at most 15 checkers on 6 points
 NONE_OFF_ROW = 38760  # C(20, 6): first row with all 15 checkers
@@ -36,7 +38,7 @@ class BearoffArrays(NamedTuple):
     ranks: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def row_index(side, ranks):
     """Row number of one side, int8 or int64 [>= 7] with all its checkers on 0..6."""
     row = 0
@@ -47,7 +49,7 @@ def row_index(side, ranks):
     return row
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def is_home(board):
     """Whether both sides of int8 [2, 26] have all 15 checkers on 0..6, no count being negative."""
     for side in range(2):
@@ -61,7 +63,7 @@ def is_home(board):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def bearoff_probs(board, tables, levels, out):
     """Outcome probabilities, seen by row 0 that has just moved, of a board with both sides home.
 
@@ -90,7 +92,7 @@ def bearoff_probs(board, tables, levels, out):
     out[levels + 1] = lose_gammon
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def _chance_first(mine, theirs):
     """P(my last checker is off in fewer rolls than theirs): they are on roll, so equal numbers are their win."""
     win = 0.0
@@ -103,7 +105,7 @@ def _chance_first(mine, theirs):
     return min(1.0, max(0.0, win))
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def _chance_none_off(winner, first_off, is_winner_on_roll):
     """P(the winner finishes while the other, who rolled as often or once less, has none off)."""
     chance = 0.0
@@ -119,14 +121,14 @@ def _chance_none_off(winner, first_off, is_winner_on_roll):
     return min(1.0, max(0.0, chance))
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def bearoff_probs_batch(boards, tables, levels, out):
     """`bearoff_probs` of each board of int8 [N, 2, 26] into float32 [N, 2 * levels]."""
     for i in range(boards.shape[0]):
         bearoff_probs(boards[i], tables, levels, out[i])
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def first_not_home(boards):
     """Index of the first board of int8 [N, 2, 26] that is not all home, or -1."""
     for i in range(boards.shape[0]):
@@ -135,7 +137,7 @@ def first_not_home(boards):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def row_counts(row, ranks, counts):
     """Checkers on 1..6 of a row number, into int64 [7] (index 0 unused)."""
     higher = 15
@@ -149,7 +151,7 @@ def row_counts(row, ranks, counts):
     counts[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def _can_step(counts, point, die):
     if counts[point] == 0:
         return False
@@ -161,14 +163,14 @@ def _can_step(counts, point, die):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def _step(counts, point, die, sign):
     """Play one step (sign 1) or take it back (sign -1); index 0 counts the checkers borne off."""
     counts[point] -= sign
     counts[max(0, point - die)] += sign
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def rows_after(counts, high, low, ranks, out):
     """Row numbers of all plays of a roll from counts int64 [7], into int64 [126]; the same row may come twice.
 
@@ -197,7 +199,7 @@ def rows_after(counts, high, low, ranks, out):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def _rows_after_double(counts, die, ranks, out):
     # Equal steps can be reordered from the rearmost start down, which also is the order overshooting needs.
     cursor = np.empty(4, np.int64)
@@ -228,7 +230,7 @@ def _rows_after_double(counts, die, ranks, out):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def least_rolls(start, stop, ranks, mean, policy):
     """Expected rolls and chosen rows of rows start..stop-1, given those of all lower rows.
 
@@ -256,7 +258,7 @@ def least_rolls(start, stop, ranks, mean, policy):
         mean[row] = 1.0 + total / 36.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def roll_distributions(start, stop, first, policy, chances):
     """P(t rolls until the row number falls below `first`), t along the columns, for rows start..stop-1.
 
@@ -281,7 +283,7 @@ def roll_distributions(start, stop, first, policy, chances):
                 here[last] += weight * there[last]
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def list_plays(ranks, offsets, rows):
     """All plays of the rows of at most 6 checkers: those of (row, roll) are rows[offsets[row, roll] : ... + 1].
 
@@ -309,7 +311,7 @@ def list_plays(ranks, offsets, rows):
     return used
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def _best_reply(row, replies, offsets, rows):
     """P(a side wins that is on roll at `row`), replies[r] being the other's chance once it is left at row r."""
     total = 0.0
@@ -324,7 +326,7 @@ def _best_reply(row, replies, offsets, rows):
     return total / 36.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def two_sided_shells(start, stop, offsets, rows, won):
     """Optimal win chances won[row on roll, other row] (float64 [924, 924]) where the higher row is start..stop-1.
 

@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from engine._bit_kernels import ENTRY
+
 CHECKERS = 15
 HEAD = 24
 HOME_HIGH = 6
@@ -10,7 +12,7 @@ FACES = 6
 FEATURES = 9
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def nine_features(boards, opponent_point, out):
     """Features of each side of each board: out float64 [N, 2, 9], in the order of `heuristics.NINE_WEIGHTS`."""
     own = np.empty(HEAD + 1, dtype=np.int64)  # counts by own point
@@ -23,7 +25,7 @@ def nine_features(boards, opponent_point, out):
             _side_features(own, blocked, opponent_point, boards[n, side, 0], out[n, side])
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def _side_features(own, blocked, opponent_point, off, out):
     pips = squares = held = home = rear = landings = 0
     for point in range(1, HEAD + 1):

@@ -316,7 +316,7 @@ def best_state(ws, net, scratch, board, die1, die2, code, points, tables):
     """Generate the plays of a roll and judge them: (best state, its equity, first, last).
 
     The best probabilities stand in scratch.best, the states in the workspace. Of equals the last wins, as in
-    `ranking.rank_plays`: plays come front checkers first, so a lost or won game is played on from the rear.
+    `ranking.rank_plays`: mostly the play of the rearmost checkers, so that a lost or won game is played on sensibly.
     """
     first, last = generate(ws, board, die1, die2, code)
     best, best_equity = -1, np.float32(-1e30)

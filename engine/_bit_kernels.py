@@ -6,9 +6,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from engine.kernel_cache import CAN_KEEP
+
 # How kernels are compiled. ENTRY: called from Python. INNER: only by kernels, allocating nothing; without wrappers,
 # which double the time to compile, and without reference counts, which double the time to run.
-ENTRY = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+ENTRY = {"cache": CAN_KEEP, "nogil": True, "no_cfunc_wrapper": True}
 INNER = ENTRY | {"no_cpython_wrapper": True, "_nrt": False}
 
 WORD, BYTE = ir.IntType(64), ir.IntType(8)

@@ -28,6 +28,23 @@ _PREFIX = "kernels-"
 _log = logging.getLogger(__name__)
 
 
+def is_nameable(root: Path) -> bool:
+    """Whether numba can keep kernels of the code in a folder: it takes the folder's name as text, which a locale that
+    is not UTF-8 may not have given whole.
+
+    Args:
+        root: the folder that holds the packages.
+    """
+    try:
+        str(root).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+CAN_KEEP = is_nameable(Path(__file__).parent.parent)
+
+
 def use_kernel_cache(root: Path = Path(__file__).parent.parent) -> None:
     """Have numba keep this process's kernels in the folder that belongs to their sources.
 
@@ -37,6 +54,9 @@ def use_kernel_cache(root: Path = Path(__file__).parent.parent) -> None:
     Args:
         root: the folder that holds the packages.
     """
+    if not is_nameable(root):
+        _log.warning("nardy: this locale cannot name the program's folder, so each start compiles; set PYTHONUTF8=1")
+        return
     chosen = os.environ.get(VARIABLE)
     if chosen:
         if Path(chosen).is_dir() and not is_private(Path(chosen)):

@@ -67,7 +67,8 @@ def test_ctrl_c_while_kernels_compile_ends_quietly_with_130(tmp_path: Path) -> N
         process.wait()
     assert "compiling its kernels" in first
     assert rest == ""
-    assert process.returncode in (130, -signal.SIGINT)  # to a shell both are 130
+    # CPython ends by the signal itself if Ctrl-C came through text that numba runs as code; a shell shows 130 for both.
+    assert process.returncode in (130, -signal.SIGINT)
 
 
 def test_ctrl_c_in_a_finalizer_which_lets_no_exception_out_comes_again() -> None:

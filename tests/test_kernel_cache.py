@@ -80,6 +80,28 @@ def test_processes_that_fill_the_cache_at_once_all_end_right(root: Path) -> None
     assert {path.suffix for path in files} == {".nbi", ".nbc"} and len(files) == 4, files
 
 
+def test_a_folder_that_the_locale_cannot_name_keeps_nothing_and_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "нарды"
+    folder.mkdir()
+    (folder / "engine").symlink_to(ENGINE / "engine")
+    code = (
+        "import logging; logging.basicConfig(format='%(message)s'); from engine import _bit_kernels as k; "
+        "print(k.ENTRY['cache'])"
+    )
+    environment = {name: value for name, value in os.environ.items() if name not in (VARIABLE, "PYTHONPATH")}
+    for locale, kept in (("C", "False"), ("C.UTF-8", "True")):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            env=environment | {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() == kept
+        assert ("cannot name the program's folder" in done.stderr) == (kept == "False")
+
+
 def test_the_digest_covers_names_and_contents(root: Path) -> None:
     before = sources_digest(root)
     (root / "engine" / "_inner_kernels.py").rename(root / "engine" / "_other_kernels.py")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from numba import njit
 
+from engine._bit_kernels import ENTRY
 
-@njit(cache=True, nogil=True)
+
+@njit(**ENTRY)
 def sum_rows(boards, rows, bias, out):  # type: ignore[no-untyped-def]
     """out [N, H] = bias + the rows [832, H] of every slot of boards [N, 2, 26] that holds a checker."""
     units = bias.shape[0]
@@ -21,7 +23,7 @@ def sum_rows(boards, rows, bias, out):  # type: ignore[no-untyped-def]
                         out[n, h] += rows[row, h]
 
 
-@njit(cache=True, nogil=True)
+@njit(**ENTRY)
 def add_row_gradients(boards, out_gradient, row_gradient):  # type: ignore[no-untyped-def]
     """Add out_gradient [N, H] to row_gradient [832, H] at the rows that `sum_rows` took."""
     units = out_gradient.shape[1]
