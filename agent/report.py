@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -64,6 +64,7 @@ def tournament_html(tournament: Tournament, *, command: str | None = None, with_
     """
     matches = tournament.matches
     games = sum(match.games for match in matches)
+    has_luck = any(match.luck is not None for match in matches)
     title = f"Arena: {games} games of {tournament.rules}"
     parts = [
         f"<h1>{escape(title)}</h1>",
@@ -71,7 +72,7 @@ def tournament_html(tournament: Tournament, *, command: str | None = None, with_
         "<h2>Matches</h2>",
         "<p>Points per game (ppg) and wins of the player named first, with standard errors over pairs of games; "
         "where all pairs gave the same, a 95 % interval of the wins. Bold: zero lies outside the 95 % interval.</p>",
-        _table(_match_head(matches), [_match_row(match) for match in matches]),
+        _table(_match_head(has_luck), [_match_row(match, has_luck) for match in matches]),
     ]
     if len(matches) > 1:
         parts += ["<h2>Everyone against everyone</h2><p>Points per game of the row against the column.</p>"]
@@ -94,16 +95,17 @@ def _facts(tournament: Tournament, command: str | None) -> str:
     return f"<table>{''.join(cells)}</table>"
 
 
-def _match_head(matches: Sequence[MatchResult]) -> list[str]:
-    luck = ["ppg less luck", "wins less luck"] if any(match.luck is not None for match in matches) else []
+def _match_head(has_luck: bool) -> list[str]:
+    luck = ["ppg less luck", "wins less luck"] if has_luck else []
     return ["match", "games", "ppg", "95 %", "wins", *luck, "turns", "games/s", "games to decide"]
 
 
-def _match_row(match: MatchResult) -> list[str]:
+def _match_row(match: MatchResult, has_luck: bool) -> list[str]:
+    """Cells under `_match_head`; those of luck stay empty for a match that measured none."""
     low, high = match.ppg_mean.interval
     is_told = match.ppg_mean.has_error
     sure = "sure" if is_told and match.pairs >= MIN_PAIRS and (low > 0 or high < 0) else ""
-    adjusted = []
+    adjusted = ["", ""] if has_luck else []
     if match.adjusted_ppg is not None and match.adjusted_win_rate is not None:
         adjusted = [_signed(match.adjusted_ppg), _percent(match.adjusted_win_rate)]
     decide = match.games_to_decide
@@ -185,7 +187,8 @@ def _players(matches: Sequence[MatchResult]) -> str:
     return _table(["player", "plays with"], rows)
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    assert all(len(row) == len(head) for row in rows), "each row has a cell in every column"
     header = "".join(f"<th>{cell}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from agent.arena import Tournament, round_robin, run_tournament
+from agent.arena import Fixture, Tournament, round_robin, run_tournament
 from agent.match_result import MatchResult
 from agent.outside import FORFEIT_RULE, CallablePlayer
 from agent.rating import rate
@@ -79,6 +79,16 @@ def test_plots_of_a_single_pair_and_of_luck_are_drawn():
         assert svg.startswith("<svg") and "nan" not in svg.lower().replace("nano", "")
     page = tournament_html(Tournament(rules=LONG, seed=1, matches=(match,), ratings=rate([match])))
     assert "ppg less luck" in page
+
+
+def test_every_row_has_a_cell_in_each_column_where_only_some_matches_measure_luck():
+    plain = Fixture(a="pips", b="random", pairs=2)
+    tournament = run_tournament([plain, Fixture(a="net", b="pips", pairs=2, luck="net")], LONG, seed=1)
+    page = tournament_html(tournament, with_plots=False)
+    tables = re.findall("<thead>(.*?)</thead><tbody>(.*?)</tbody>", page)
+    assert len(tables) >= 5
+    for head, body in tables:
+        assert {row.count("<td") for row in body.split("</tr>")[:-1]} == {head.count("<th>")}
 
 
 def test_plots_are_the_same_for_the_same_results(tournament):
