@@ -17,6 +17,7 @@ from typing import Any
 Mutation = Callable[[bytes, Sequence[bytes], Random], bytes]
 
 MAX_BYTES = 200_000  # a mutation that grew beyond is cut
+LARGEST = 1e300  # numbers beyond are not counted up
 ODD_NUMBERS = (
     *("0", "-1", "1", "7", "15", "16", "25", "26", "127", "128", "-128", "255", "256", "32768", "1e3", "0.5", "-0"),
     *("2147483647", "2147483648", "4294967296", "9223372036854775807", "9223372036854775808", "18446744073709551616"),
@@ -157,7 +158,7 @@ def json_changed(value: Any, rng: Random) -> Any:
         )
     elif kind == 4:
         holder[key] = rng.choice([holder[k] for k in keys])
-    elif kind == 5 and isinstance(holder[key], int | float) and not isinstance(holder[key], bool):
+    elif kind == 5 and _can_step(holder[key]):
         holder[key] += rng.choice((-1, 1, 10, 0.5))
     elif isinstance(holder[key], str):
         text = of_words(holder[key].encode("utf-8", "surrogatepass"), (), rng)
@@ -165,6 +166,11 @@ def json_changed(value: Any, rng: Random) -> Any:
     else:
         holder[key] = [holder[key]]
     return value
+
+
+def _can_step(value: Any) -> bool:
+    """Whether a value is a number to which a half can be added: no integer beyond the range of floats."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
 def _holders(value: Any) -> list[Any]:

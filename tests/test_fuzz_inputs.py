@@ -113,6 +113,11 @@ def test_one_seed_gives_the_same_mutations_and_most_of_them_change_something(mut
     assert len(set(first)) > 200
 
 
+def test_mutated_json_may_hold_integers_beyond_the_range_of_floats() -> None:
+    rng = Random(5)
+    assert all(of_json(b'{"a": 1%s}' % (b"0" * 400), (), rng) for _ in range(300))
+
+
 def test_mutated_json_is_mostly_json_again() -> None:
     rng, data = Random(4), json.dumps({"a": [1, 2, {"b": "text"}], "c": None}).encode()
     read = 0
