@@ -6,7 +6,8 @@ is marked `illegal`, keeps its reason, and counts in no rate.
 
     error rate (mpt)   1000 x mean loss over the plays that had a choice
     PR                 500 x the same mean
-    luck of a roll     0-ply equity of its best play less the mean over the 21 rolls (`agent.luck`): 0 on average
+    luck of a roll     0-ply equity of its best play less the mean over the 21 rolls, or over the 15 that a toss played
+                       as the first roll can be (`agent.luck`): 0 on average
     luck-adjusted      points of the game without the cube, less one's own luck, plus the opponent's
 
 A game that ended neither on the board nor by resignation (a dropped cube, a file cut short) counts as the 0-ply equity
@@ -224,10 +225,11 @@ def analyze(
     if judge.rules != match.rules:
         raise ConfigError(f"the evaluator is bound to {judge.rules}, the match is of {match.rules}")
     turns = [turn for game in match.games for turn in game.turns]
+    is_first = _are_first(match)
     judged: list[TurnAnalysis] = []
     for start in range(0, len(turns), TURNS_A_BATCH):
         some = turns[start : start + TURNS_A_BATCH]
-        judged += _judged(some, judge, settings, threads)
+        judged += _judged(some, is_first[start : start + TURNS_A_BATCH], judge, settings, threads)
         (progress or (lambda count: None))(len(some))
     games, place = [], 0
     for game in match.games:
@@ -243,6 +245,13 @@ def analyze(
         ppg=mean_of(values[:, 0]),
         adjusted_ppg=mean_of(values[:, 1]),
     )
+
+
+def _are_first(match: PlayedMatch) -> npt.NDArray[np.bool_]:
+    """Which turns are the first of a game that began at the start; from another position nobody tosses."""
+    start = match.rules.start_board()
+    first = [place == 0 and np.array_equal(t.board, start) for g in match.games for place, t in enumerate(g.turns)]
+    return np.array(first, dtype=np.bool_)
 
 
 class _Batch(NamedTuple):
@@ -261,7 +270,11 @@ def _batch(turns: Sequence[PlayedTurn]) -> _Batch:
 
 
 def _judged(
-    turns: Sequence[PlayedTurn], judge: Judge, config: AnalysisConfig, threads: int | None
+    turns: Sequence[PlayedTurn],
+    is_first: npt.NDArray[np.bool_],
+    judge: Judge,
+    config: AnalysisConfig,
+    threads: int | None,
 ) -> list[TurnAnalysis]:
     """The turns of one batch with their figures; an extra last turn (`last_turn`) gets none."""
     found = [
@@ -272,7 +285,7 @@ def _judged(
     if not batch.rows.size:
         return found
     ranking = rank_plays(judge, batch.boards, batch.dice, config.level, threads=threads)
-    lucks = luck_of(judge, batch.boards, batch.dice, threads=threads)
+    lucks = luck_of(judge, batch.boards, batch.dice, is_first=is_first[batch.rows], threads=threads)
     counts = np.diff(ranking.offsets)
     best = ranking.offsets[:-1]
     made = [turns[row].afterstate for row in batch.rows]

@@ -50,7 +50,7 @@ def show(analysis: MatchAnalysis, *, lang: str = "en", worst: int = 10, all_play
     Args:
         analysis: what `agent.analysis.analyze` gave.
         lang: `en` or `ru`.
-        worst: how many of the plays that lost most to list.
+        worst: how many of the plays that lost most to list; 0 leaves the list out.
         all_plays: also list every turn.
     """
     print("\n".join(heading(analysis, lang)))
@@ -60,10 +60,11 @@ def show(analysis: MatchAnalysis, *, lang: str = "en", worst: int = 10, all_play
     if any(game.is_estimated for game in analysis.games):
         print(say("estimated", lang))
     print(per_game(analysis, lang))
-    found = analysis.worst(worst)
-    print(f"\n{say('worst' if found else 'none_worst', lang)}")
-    if found:
-        _print(turns_table(found, analysis, lang))
+    if worst:
+        found = analysis.worst(worst)
+        print(f"\n{say('worst' if found else 'none_worst', lang)}")
+        if found:
+            _print(turns_table(found, analysis, lang))
     if analysis.illegal:
         print(f"\n{say('illegal_plays', lang)}")
         _print(illegal_table(analysis, lang))

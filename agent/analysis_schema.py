@@ -104,7 +104,9 @@ _GAME = _object(
         "result": _maybe(_RESULT),
         "value": _maybe(_number("points of player 0 without the cube")),
         "is_estimated": _FLAG | {"description": "whether value is the equity of the last position"},
-        "adjusted": _maybe(_number("value less the luck of player 0, plus that of player 1")),
+        "adjusted": _maybe(
+            _number("value less the luck of player 0, plus that of player 1; of an estimated one, up to its position")
+        ),
         "figures": _list(_FIGURES, "of player 0 and 1", 2),
         "cube": _list(_CUBE, "in order"),
         "notes": _list(_text("note"), "what was odd"),

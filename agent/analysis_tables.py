@@ -75,8 +75,7 @@ def games_table(analysis: MatchAnalysis, lang: str) -> Table:
             str(len(entry.turns)),
             *(rate_cells(figures, lang)[1] for figures in entry.figures),
             _value(entry, lang),
-            number(entry.figures[0].luck - entry.figures[1].luck, lang),
-            "" if entry.adjusted is None else number(entry.adjusted, lang),
+            *_luck_cells(entry, lang),
         ]
         for entry in analysis.games
     ]
@@ -156,6 +155,13 @@ def _value(entry: GameAnalysis, lang: str) -> str:
     if entry.value is None:
         return ""
     return ("~" if entry.is_estimated else "") + number(entry.value, lang)
+
+
+def _luck_cells(entry: GameAnalysis, lang: str) -> list[str]:
+    """Luck that led to the value of a game, and the value without it; a roll after an estimated position is no part."""
+    if entry.value is None or entry.adjusted is None:
+        return ["", ""]
+    return [number(entry.value - entry.adjusted, lang), number(entry.adjusted, lang)]
 
 
 def _mean(mean: Mean, lang: str) -> str:

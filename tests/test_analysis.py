@@ -17,10 +17,12 @@ from agent import analysis as module
 from agent.analysis import ILLEGAL, MARKS, AnalysisConfig, MatchAnalysis, analyze
 from agent.analysis_report import analysis_html, curve_svg, show, write_html
 from agent.analysis_schema import ANALYSIS, analysis_dict
+from agent.analysis_tables import games_table
 from agent.analysis_words import WORDS
 from agent.cli import main
 from agent.evaluator import Evaluator
 from agent.levels import Level, PlyFilter
+from agent.luck import luck
 from agent.matfile import match_text, parse_match, write_match
 from agent.played import PlayedGame, PlayedMatch, PlayedTurn, match_of_records
 from agent.ranking import rank_plays
@@ -188,6 +190,14 @@ def test_a_game_won_by_the_cube_is_worth_the_equity_of_its_last_position() -> No
     assert game.adjusted == pytest.approx(equity - game.figures[0].luck + game.figures[1].luck)
 
 
+def test_the_luck_beside_an_estimated_game_is_that_which_led_to_its_position() -> None:
+    match = match_of(DOUBLED.replace("52: 13/8 24/22", "52: 24/18 7/2"))
+    game = judged(match).games[0]
+    assert game.is_estimated and game.turns[-1].turn.afterstate is None and game.turns[-1].luck != 0.0
+    value, luck_shown, less = (float(cell.lstrip("~")) for cell in games_table(judged(match), "en").rows[0][-3:])
+    assert value - luck_shown == pytest.approx(less, abs=0.0011)
+
+
 def test_a_resigned_game_counts_its_points_and_the_luck_of_its_last_roll() -> None:
     text = RESIGNED_GAMMON.replace("6/5                    42: 8/4 6/4\n  3) Resigns", "6/5                    42:")
     match = match_of(text)
@@ -257,6 +267,13 @@ def test_the_text_names_players_plays_reasons_and_notes(lang: str, capsys: pytes
         assert word in printed
     assert "4 actions with the cube are kept and ignored" in printed
     assert analysis_html(judged(match_of(RESIGNED_GAMMON)), lang=lang).startswith("<!DOCTYPE html>")
+
+
+def test_a_list_of_no_worst_plays_does_not_say_that_none_lost_anything(capsys: pytest.CaptureFixture[str]) -> None:
+    analysis = judged(match_of(DOUBLED))
+    assert analysis.worst(1)
+    show(analysis, worst=0)
+    assert WORDS["en"]["none_worst"] not in capsys.readouterr().out
 
 
 def test_both_languages_have_the_same_sentences() -> None:
@@ -329,3 +346,31 @@ def test_the_command_judges_a_long_game_at_1_ply_by_default(run: Any, nets: dict
 def test_bad_input_ends_with_2_and_one_line(run: Any, options: list[str], said: str) -> None:
     code, out, err = run("analyze", *options)
     assert code == 2 and out == "" and said in err and err.count("\n") == 1
+
+
+def test_the_first_roll_of_each_game_is_judged_as_a_toss() -> None:
+    match = match_of(DOUBLED)
+    once, twice = (replace(match, games=match.games[:1] * count) for count in (1, 2))
+    first, *rest = judged(once).turns
+    board, dice = first[1].turn.board[None], np.array([first[1].turn.dice])
+    judge = FakeJudge(match.rules)
+    assert first[1].luck == pytest.approx(luck(judge, board, dice, is_first=np.ones(1, dtype=np.bool_))[0], abs=1e-6)
+    assert first[1].luck > luck(judge, board, dice)[0] + 0.001
+    assert [turn.luck for _, turn in judged(twice).turns] == [turn.luck for _, turn in [first, *rest]] * 2
+
+
+def test_a_page_that_cannot_be_written_is_found_first_and_a_late_fault_hides_nothing(
+    run: Any, nets: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("analyze", DATA / "gammonview.mat", "--net", nets["short"], "--plies", 0)
+    code, out, err = run(*words, "--html", tmp_path / "none" / "page.html")
+    assert (code, out) == (2, "") and "the folder of the report" in err
+
+    def full(*arguments: object, **named: object) -> None:
+        raise OSError(28, "No space left on device", "page.html")
+
+    monkeypatch.setattr("agent.analysis_report.write_whole", full)
+    code, out, err = run(*words, "--html", tmp_path / "page.html")
+    assert code == 2 and "PR" in out and err == "nardy: page.html: No space left on device\n"
+    code, out, _ = run(*words, "--json", "--html", tmp_path / "page.html")
+    assert code == 2 and len(json.loads(out)["games"]) == 3

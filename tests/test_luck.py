@@ -71,3 +71,23 @@ def test_dice_outside_1_to_6_are_refused() -> None:
     judge = FakeJudge(get_rules("short"))
     with pytest.raises(DiceError):
         luck(judge, judge.rules.start_board()[None], [[7, 1]])
+
+
+@pytest.mark.parametrize("preset", ["short_backgammon", "long_fnr2026"])
+def test_the_first_roll_that_is_the_toss_has_no_luck_on_average(preset: str) -> None:
+    """The toss cannot be equal dice: against all 21 rolls it would look unlucky by some hundredths of a point."""
+    judge = FakeJudge(get_rules(preset))
+    unequal = ROLLS[ROLLS[:, 0] != ROLLS[:, 1]]
+    boards = np.repeat(judge.rules.start_board()[None], len(unequal), axis=0)
+    first = np.ones(len(unequal), dtype=np.bool_)
+    assert luck(judge, boards, unequal, is_first=first).mean() == pytest.approx(0.0, abs=1e-6)
+    assert luck(judge, boards, unequal).mean() < -0.005
+    twice = judge.rules.start_board()[None], [[3, 3]]  # two equal dice are no toss
+    assert luck(judge, *twice, is_first=first[:1])[0] == luck(judge, *twice)[0]
+
+
+def test_a_first_roll_that_is_thrown_afresh_is_one_of_21() -> None:
+    judge = FakeJudge(get_rules("short"))
+    boards = np.repeat(judge.rules.start_board()[None], 21, axis=0)
+    each = luck(judge, boards, ROLLS, is_first=np.ones(21, dtype=np.bool_))
+    assert ROLL_WEIGHTS @ each == pytest.approx(0.0, abs=1e-6)
