@@ -1,8 +1,8 @@
 """The lines of a `.mat` file taken apart: headers, games, and who did what; nothing is judged here.
 
 The form has no written standard. Read are the files of Jellyfish, GNU Backgammon, eXtreme Gammon and GammonView, with
-any line ends, tabs for spaces, a decimal comma, and text in UTF-8, UTF-16 or Windows-1252. What a file may hold is
-bounded, so that no file can exhaust memory.
+any line ends, tabs for spaces, a decimal comma, and text in UTF-8, UTF-16, Windows-1252 or, where whole words are not
+ASCII, Windows-1251. What a file may hold is bounded, so that no file can exhaust memory.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ MAX_SCORE_LINE = 250
 MAX_HEADERS = 60
 MAX_NOTES = 50
 MAX_NAME = 100
+MAX_HEADER = 400
 
 _RIGHT_AFTER = 8  # spaces between a turn's number and an action of the right-hand player
 _RIGHT_COLUMN = 20  # spaces before an action of his on a line without a number
@@ -30,8 +31,11 @@ _HEADER = re.compile(r';?\s*\[\s*([A-Za-z][\w ]{0,39}?)\s+"([^"]*)"\s*\]', re.AS
 _LENGTH = re.compile(r"(\d{1,5})\s*-?points?\s+match|match\s+(?:of|to)\s+(\d{1,5})", re.ASCII | re.IGNORECASE)
 _GAME = re.compile(r"\s*game\s+(\d{1,6})\b", re.ASCII | re.IGNORECASE)
 _SCORES = re.compile(
-    r"\s*(\S.*?|)\s*:\s*(\d{1,6}(?:[.,]\d{1,3})?)(?:\s{2,}|\t\s*)(\S.*?|)\s*:\s*(\d{1,6}(?:[.,]\d{1,3})?)\s*"
+    r"\s*(\S.*?|)\s*:\s*(\d{1,6}(?:[.,]\d{1,3})?)(?:\s*\([^()]*\))?(?:\s{2,}|\t\s*)"
+    r"(\S.*?|)\s*:\s*(\d{1,6}(?:[.,]\d{1,3})?)(?:\s*\([^()]*\))?\s*"  # behind the points: (Crawford)
 )
+_DIALECT = re.compile(r"\s*;\s*nardy-mat\b.*\blong nardy\b", re.ASCII | re.IGNORECASE)
+_WORD_1251 = re.compile(rb"[\xa8\xb8\xc0-\xff]{3}")  # no language of Windows-1252 has three such letters in a row
 _NAMES = re.compile(r"\s*(\S.*?)(?:\s{2,}|\t\s*)(\S.*?)\s*")
 _TURN = re.compile(r"\s*(\d{1,6})\s*\)(.*)", re.ASCII | re.DOTALL)
 _WORDS = {
@@ -85,26 +89,28 @@ class RawGame:
 
 @dataclass(kw_only=True)
 class RawMatch:
-    """A file as written; `length` is None for a money session or where nothing is said."""
+    """A file as written; `length` is None for a money session or where nothing is said.
+
+    Attributes:
+        is_long: whether its first line names the dialect for long nardy.
+    """
 
     headers: dict[str, str] = field(default_factory=dict)
     length: int | None = None
+    is_long: bool = False
     games: list[RawGame] = field(default_factory=list)
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The bytes of a match file.
+    """The bytes of a match file, at most one more than `read_lines` takes.
 
     Raises:
-        RecordError: it cannot be read, or is larger than `MAX_BYTES`.
+        RecordError: it cannot be read.
     """
     try:
-        data = read_bounded(path, MAX_BYTES)
+        return read_bounded(path, MAX_BYTES)
     except OSError as error:
         raise RecordError(f"match file {path} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise RecordError(f"match file {path} has more than {MAX_BYTES} bytes")
-    return data
 
 
 def read_lines(data: bytes, name: str = "match file") -> RawMatch:
@@ -116,6 +122,8 @@ def read_lines(data: bytes, name: str = "match file") -> RawMatch:
     Raises:
         RecordError: it is no text, has no game in it, or exceeds a bound.
     """
+    if len(data) > MAX_BYTES:
+        raise RecordError(f"match file {name} has more than {MAX_BYTES} bytes")
     match = RawMatch()
     actions = 0
     for number, line in enumerate(re.split(r"\r\n|\r|\n", _decoded(data, name)), start=1):
@@ -124,6 +132,7 @@ def read_lines(data: bytes, name: str = "match file") -> RawMatch:
         if not line.strip():
             continue
         if line.lstrip()[0] in ";[":
+            match.is_long |= _DIALECT.match(line) is not None
             _note_header(line, match)
             continue
         found = _read_line(line, number, match)
@@ -151,25 +160,27 @@ def _decoded(data: bytes, name: str) -> str:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            text = data.decode("cp1252", errors="replace")
+            text = data.decode("cp1251" if _WORD_1251.search(data) else "cp1252", errors="replace")
     if "\0" in text:
         raise RecordError(f"{name} is no text file")
-    return text
+    return text.removesuffix("\x1a")  # the end of a file of DOS
 
 
 def _note_header(line: str, match: RawMatch) -> None:
     found = _HEADER.match(line.strip())
     if found and len(match.headers) < MAX_HEADERS:
-        match.headers.setdefault(found[1], _shown(found[2]))
+        match.headers.setdefault(found[1], _shown(found[2], MAX_HEADER))
 
 
-def _shown(text: str) -> str:
+def _shown(text: str, longest: int = MAX_NAME) -> str:
     """Text of a file without what a terminal would obey."""
-    return "".join(c for c in text.strip() if c.isprintable())[:MAX_NAME]
+    return "".join(c for c in text.strip() if c.isprintable())[:longest]
 
 
 def _read_line(line: str, number: int, match: RawMatch) -> list[Action]:
     """The actions of one line; lines that open a match or a game change `match` instead."""
+    if match.games and _note_scores(line, match.games[-1]):  # first, for a player may be called `Game 2` or `1) x`
+        return []
     begun = _GAME.match(line)
     if begun:
         match.games.append(RawGame(number=int(begun[1])))
@@ -183,7 +194,7 @@ def _read_line(line: str, number: int, match: RawMatch) -> list[Action]:
             return []
         match.games.append(RawGame(number=1))  # a single game, exported without its heading
     game = match.games[-1]
-    if turn is None and not game.actions and game.score is None and _note_names(line, game):
+    if turn is None and _note_names(line, game):
         return []
     found = _actions(turn[2] if turn else line, number, is_numbered=turn is not None)
     if not found and len(game.notes) < MAX_NOTES:
@@ -191,14 +202,21 @@ def _read_line(line: str, number: int, match: RawMatch) -> list[Action]:
     return found
 
 
-def _note_names(line: str, game: RawGame) -> bool:
-    if len(line) > MAX_SCORE_LINE:
+def _note_scores(line: str, game: RawGame) -> bool:
+    """Whether a line is the score line of a game, which gives its names and points."""
+    if game.actions or game.score is not None or len(line) > MAX_SCORE_LINE:
         return False
     scores = _SCORES.fullmatch(line)
     if scores:
         game.names = (_shown(scores[1]), _shown(scores[3]))
         game.score = (as_number(scores[2]), as_number(scores[4]))
-        return True
+    return scores is not None
+
+
+def _note_names(line: str, game: RawGame) -> bool:
+    """Whether a line in the place of the score line holds two names without points."""
+    if game.actions or game.score is not None or len(line) > MAX_SCORE_LINE:
+        return False
     names = None if _ACTION.search(line) else _NAMES.fullmatch(line)
     if names:
         game.names = (_shown(names[1]), _shown(names[2]))
@@ -210,8 +228,14 @@ def _actions(text: str, line: int, *, is_numbered: bool) -> list[Action]:
     if not marks:
         plain = _shown(text)
         return [Action(_side(text, is_numbered), "other", plain, "", 0.0, line)] if is_numbered and plain else []
-    side = _side(text[: marks[0].start()], is_numbered)
+    lead = text[: marks[0].start()]
+    side = _side(lead, is_numbered)
     found = []
+    if marks[0]["roll"] and lead.strip():  # a cell that is not understood stands before the first roll
+        if not is_numbered:
+            return []
+        found.append(Action(side, "other", _shown(lead), "", 0.0, line))
+        side = 1
     for place, mark in enumerate(marks):
         end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
         rest, words = _parted(text[mark.end() : end], mark)

@@ -35,7 +35,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.mat_lines import RawGame, RawMatch, read_bytes, read_lines
+from agent.mat_lines import MAX_HEADER, RawGame, RawMatch, read_bytes, read_lines
 from agent.mat_replay import IllegalCount, replay_game
 from agent.played import PlayedGame, PlayedMatch, PlayedTurn
 from engine.board import Boards
@@ -72,6 +72,7 @@ def parse_match(data: bytes, rules: str | Rules | None = None, *, name: str = "m
     raw = read_lines(data, name)
     variant = _rules_of(raw, rules, name)
     players = _players(raw)
+    _check_one_match(raw, players, name)
     has_stars = any("*" in action.text for game in raw.games for action in game.actions)
     illegal, games = IllegalCount(), []
     swapped = [_in_order(game, players) for game in raw.games]
@@ -135,7 +136,8 @@ def _rules_of(raw: RawMatch, wanted: str | Rules | None, name: str) -> Rules:
     variation = raw.headers.get("Variation", "")
     if stated is None and variation.lower() not in _VARIATIONS:
         raise RecordError(f"{name} is of variation {variation!r}; backgammon and long nardy can be read")
-    if stated is None and wanted is None and variation.lower() == "long nardy":
+    is_long = raw.is_long or variation.lower() == "long nardy"
+    if stated is None and wanted is None and is_long:
         raise RecordError(f"{name} is of long nardy but has no header Rules; name the rules")
     in_file = get_rules(stated) if stated is not None else None
     if wanted is None:
@@ -143,17 +145,30 @@ def _rules_of(raw: RawMatch, wanted: str | Rules | None, name: str) -> Rules:
     rules = get_rules(wanted)
     if in_file is not None and in_file.game != rules.game:
         raise RecordError(f"{name} is of {in_file}, the rules asked for are {rules}")
+    if in_file is None and (is_long or variation) and is_long == rules.can_hit:
+        raise RecordError(f"{name} is of {'long' if is_long else 'short'} nardy, the rules asked for are {rules}")
     return rules
 
 
 def _players(raw: RawMatch) -> tuple[str, str]:
     """The two players in the order of the headers, else of the first score line."""
-    seen = next((game.names for game in raw.games if game.names is not None), None)
+    seen = max((game.names for game in raw.games if game.names is not None), key=all, default=None)
     stated = (raw.headers.get("Player 1", ""), raw.headers.get("Player 2", ""))
     if all(stated) and (seen is None or set(seen) == set(stated)):
         return stated
     first, second = seen or ("", "")
     return first or "player 1", second or "player 2"
+
+
+def _check_one_match(raw: RawMatch, players: tuple[str, str], name: str) -> None:
+    """Refuse a file in which matches of several pairs of players follow each other: figures would mix them."""
+    known = {player.casefold() for player in players}
+    for game in raw.games:
+        if game.names is not None and all(game.names) and {text.casefold() for text in game.names} != known:
+            raise RecordError(
+                f"{name} holds games of {' - '.join(players)} and of {' - '.join(game.names)} (game {game.number}); "
+                "a file holds one match, so cut it apart"
+            )
 
 
 def _in_order(game: RawGame, players: tuple[str, str]) -> RawGame:
@@ -180,7 +195,7 @@ def _notes(games: list[PlayedGame]) -> tuple[str, ...]:
 
 
 def _header_text(text: str) -> str:
-    return "".join(c for c in text if c.isprintable()).replace('"', "'")
+    return "".join(c for c in text if c.isprintable()).replace('"', "'")[:MAX_HEADER]
 
 
 def _game_lines(game: PlayedGame, match: PlayedMatch, names: tuple[str, str]) -> Iterator[str]:

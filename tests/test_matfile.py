@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -321,6 +323,8 @@ def test_records_of_one_match_are_joined(tmp_path: Path) -> None:
     match = read_games(paths)
     assert match.length == 5 and [game.score for game in match.games] == [(0.0, 0.0), (2.0, 0.0)]
     assert match.games[-1].score_after == (2.0, 2.0)
+    paths[1].write_bytes(b"\xef\xbb\xbf" + paths[1].read_bytes())  # as an editor may save it
+    assert read_games(paths).games[-1].score_after == (2.0, 2.0)
     with pytest.raises(RecordError, match="rules asked for"):
         read_games(paths, "short_backgammon")
     with pytest.raises(RecordError, match="no game record"):
@@ -348,3 +352,75 @@ def test_a_file_is_written_and_read_by_its_path(tmp_path: Path) -> None:
     assert_same_games(read_games([tmp_path / "long.mat"]), match)
     with pytest.raises(RecordError, match="cannot be read"):
         read_match(tmp_path / "none.mat")
+
+
+def test_matches_of_several_pairs_of_players_in_one_file_are_refused() -> None:
+    """Their figures would be counted as the first pair's."""
+    other = RESIGNED_GAMMON.replace("Anna", "Carol").replace("Boris", "Dave")
+    with pytest.raises(RecordError, match=r"Anna - Boris and of Carol - Dave .*cut it apart"):
+        parsed(RESIGNED_GAMMON + "\n" + other)
+    again = RESIGNED_GAMMON.replace("Anna", "ANNA")  # the same players once more, in whatever letters
+    assert len(parsed(RESIGNED_GAMMON + "\n" + again).games) == 2 * len(parsed(RESIGNED_GAMMON).games)
+
+
+@pytest.mark.parametrize("name", ["Game 1", "1) x", "12) 66", "Game 12 of 3", "Doubles", "n" * 300])
+def test_a_name_that_looks_like_another_line_of_a_file_hides_no_game(name: str) -> None:
+    match = replace(played_match("long_classic"), players=(name, "Boris"))
+    back = parsed(match_text(match))
+    assert back.players == match.players
+    assert_same_games(back, match)
+
+
+def test_a_header_too_long_for_a_line_is_cut_and_the_file_is_read() -> None:
+    match = replace(played_match("short"), players=("n" * 5000, "Boris"))
+    cut = replace(match, players=("n" * mat_lines.MAX_HEADER, "Boris"))
+    assert_same_games(parsed(match_text(match)), cut)
+
+
+def test_the_first_line_of_the_dialect_alone_says_that_a_file_is_of_long_nardy() -> None:
+    text = f"{LONG_LINE}\n{one_game('64: 24/14')}"
+    with pytest.raises(RecordError, match="name the rules"):
+        parsed(text)
+    assert str(parsed(text, "long_common").rules) == "long_common"
+    for given in (text, f'; [Variation "Long nardy"]\n{text}'):
+        with pytest.raises(RecordError, match="is of long nardy, the rules asked for are short"):
+            parsed(given, "short")
+    with pytest.raises(RecordError, match="is of short nardy, the rules asked for are long_classic"):
+        parsed('; [Variation "Backgammon"]\n' + one_game("31: 8/5 6/5"), "long_classic")
+
+
+@pytest.mark.parametrize("cell", ["07: 8/5 6/5", "hmm", "3-1: 8/5 6/5"])
+def test_a_cell_that_is_not_understood_never_gives_its_place_to_the_next_one(cell: str) -> None:
+    game = parsed(one_game(cell, "52: 24/22 13/8", "31: 8/5 6/5")).games[0]
+    assert game.turns == () and any("not understood" in note for note in game.notes)
+
+
+def test_a_remark_with_digits_between_turns_is_no_roll() -> None:
+    text = one_game("31: 8/5 6/5", "52: 24/22 13/8", "21: 13/11 6/5")
+    game = parsed(text.replace("  2) ", "  a remark on 31 and 52\n  2) ")).games[0]
+    assert [turn.player for turn in game.turns] == [0, 1, 0] and "a remark" in game.notes[0]
+
+
+def test_words_behind_the_points_and_the_end_of_a_dos_file_are_no_part_of_a_game() -> None:
+    plain = parsed(one_game("31: 8/5 6/5"))
+    text = one_game("31: 8/5 6/5").replace("Boris : 0", "Boris : 0 (Crawford)").replace("Anna : 0", "Anna : 0 (post)")
+    told = parsed(text + "\x1a")
+    assert told.players == plain.players == ("Anna", "Boris")
+    assert told.games[0].score == (0.0, 0.0) and told.games[0].notes == plain.games[0].notes
+
+
+def test_russian_names_of_windows_are_read() -> None:
+    data = one_game("31: 8/5 6/5").replace("Anna", "Анна").replace("Boris", "Ёжик")
+    assert parse_match(data.encode("cp1251")).players == ("Анна", "Ёжик")
+    data = one_game("31: 8/5 6/5").replace("Anna", "Ñoño").replace("Boris", "Zoë")
+    assert parse_match(data.encode("cp1252")).players == ("Ñoño", "Zoë")
+
+
+def test_a_file_that_can_be_read_only_once_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    data = (DATA / "gammonview.mat").read_bytes()
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,), daemon=True)
+    writer.start()
+    assert_same_games(read_games([pipe]), read_match(DATA / "gammonview.mat"))
+    writer.join()
