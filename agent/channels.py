@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import select
 import shlex
 import signal
 import socket
@@ -14,10 +15,12 @@ import time
 from multiprocessing import util
 from typing import Protocol
 
+from engine.digits import whole_number
 from engine.errors import PlayerError
 
 MAX_LINE = 1 << 16
 MAX_WAITING = 1000  # lines a program may send unasked before it is made to wait
+SEND_S = 10.0  # for a line to be taken by a program that has not read those before it
 CLOSE_S = 0.5
 
 _running: set[subprocess.Popen[bytes]] = set()
@@ -35,7 +38,7 @@ class Channel(Protocol):
     """One line out, lines in."""
 
     def send(self, line: str) -> None:
-        """Send a line; raises `NoAnswerError` when nobody is there."""
+        """Send a line; raises `NoAnswerError` when nobody is there, or nobody takes it within `SEND_S`."""
 
     def receive(self, limit_s: float) -> str:
         """The next line, without its end; raises `NoAnswerError` when none comes in time."""
@@ -60,6 +63,7 @@ class ProgramChannel:
         except (OSError, ValueError, IndexError) as error:
             raise PlayerError(f"cannot start the program {command!r}: {error}") from error
         _running.add(self._process)
+        self._poll = _write_poll(self._process)
         self._lines: queue.Queue[bytes | None] = queue.Queue(MAX_WAITING)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -75,12 +79,22 @@ class ProgramChannel:
 
     def send(self, line: str) -> None:
         """Send a line."""
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.write(line.encode() + b"\n")
-            self._process.stdin.flush()
+            self._write(line.encode() + b"\n")
         except (OSError, ValueError) as error:
             raise NoAnswerError("crash", f"it has ended{self._exit_text()}") from error
+
+    def _write(self, data: bytes) -> None:
+        """Write past the buffer of `stdin`, without waiting for ever on a pipe that is full."""
+        assert self._process.stdin is not None
+        pipe, rest = self._process.stdin.fileno(), memoryview(data)
+        end = time.monotonic() + SEND_S
+        while rest:
+            left = end - time.monotonic()
+            if left <= 0 or (self._poll is not None and not self._poll.poll(1000 * left)):
+                raise NoAnswerError("timeout", f"it has not read what it was sent for {SEND_S:g} s")
+            with contextlib.suppress(BlockingIOError):  # room for a part only
+                rest = rest[os.write(pipe, rest) :]
 
     def receive(self, limit_s: float) -> str:
         """The next line."""
@@ -104,6 +118,17 @@ class ProgramChannel:
         """Close its stdin, give it a moment, then end it with all it started."""
         self._finalizer()
         self._reader.join(CLOSE_S)
+
+
+def _write_poll(process: subprocess.Popen[bytes]) -> select.poll | None:
+    """What tells when its stdin takes more, which is made not to block; None where the system has no such thing."""
+    assert process.stdin is not None
+    if not hasattr(select, "poll"):
+        return None
+    os.set_blocking(process.stdin.fileno(), False)
+    poll = select.poll()
+    poll.register(process.stdin, select.POLLOUT)
+    return poll
 
 
 def end_programs() -> None:
@@ -153,7 +178,10 @@ class SocketChannel:
     def send(self, line: str) -> None:
         """Send a line."""
         try:
+            self._socket.settimeout(SEND_S)
             self._socket.sendall(line.encode() + b"\n")
+        except TimeoutError:
+            raise NoAnswerError("timeout", f"it has not read what it was sent for {SEND_S:g} s") from None
         except OSError as error:
             raise NoAnswerError("crash", f"the connection is gone: {error}") from error
 
@@ -187,9 +215,10 @@ class SocketChannel:
 def _connected(address: str, limit_s: float) -> socket.socket:
     if "/" not in address:
         host, colon, port = address.rpartition(":")
-        if not colon or not (port.isascii() and port.isdecimal()) or not 0 < int(port) < 65536:
+        number = whole_number(port) or 0
+        if not colon or not 0 < number < 65536:
             raise PlayerError(f"write an address as HOST:PORT or /path/of/socket, got {address!r}")
-        return socket.create_connection((host or "localhost", int(port)), timeout=limit_s)
+        return socket.create_connection((host or "localhost", number), timeout=limit_s)
     local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         local.settimeout(limit_s)

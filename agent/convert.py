@@ -19,6 +19,7 @@ import numpy as np
 
 from engine.board import Boards, as_boards
 from engine.dice import Roll, as_dice
+from engine.digits import whole_number
 from engine.drawing import MARKS, STACK, draw_board
 from engine.errors import DiceError, PositionError
 from engine.position_ids import Position, format_xgid, gnubg_id, parse_position, xgid_of
@@ -163,9 +164,10 @@ def _written(name: str, position: Position, dice: Roll | None, rules: Rules) -> 
 
 def _lost(name: str, position: Position, dice: Roll | None) -> tuple[str, ...]:
     xgid = position.xgid
+    ignored = position.notes if xgid is None else ()
     if name == "xgid":
-        return () if xgid is not None else (_MADE_UP,)
-    lost = [] if dice is None else [f"dice {dice[0]}-{dice[1]}"]
+        return () if xgid is not None else (_MADE_UP, *ignored)
+    lost = [*ignored] if dice is None else [*ignored, f"dice {dice[0]}-{dice[1]}"]
     if xgid is not None:
         lost += [note.partition(":")[0] for note in xgid.notes()]
         lost += ["that the upper side is on roll"] if xgid.turn == -1 else []
@@ -195,9 +197,14 @@ def _read_board(text: str, rules: Rules) -> Boards:
         upper, lower = lines[2 : 2 + STACK], lines[1 + height : 1 + height - STACK : -1]
         for numbers, rows in ((lines[0], upper), (lines[height + 3], lower)):
             for found in re.finditer(r"\d+", numbers, re.ASCII):
-                _add_stack(board, int(found[0]), [row[found.end() - 3 : found.end()].strip() for row in rows], rules)
+                _add_stack(
+                    board,
+                    whole_number(found[0]) or 0,
+                    [row[found.end() - 3 : found.end()].strip() for row in rows],
+                    rules,
+                )
         for mark, count in re.findall(r"\|([XO])(\d+) *\|", text, re.ASCII):
-            board[MARKS.index(mark), BAR] = int(count)
+            board[MARKS.index(mark), BAR] = whole_number(count) or 0
     read = _completed(board, rules)
     drawn = dedent(draw_board(read, rules)).split("\n")[: height + 4]
     if [line.rstrip() for line in lines[: height + 4]] != [line.rstrip() for line in drawn]:
@@ -207,7 +214,7 @@ def _read_board(text: str, rules: Rules) -> Boards:
 
 def _add_stack(board: Any, point: int, cells: list[str], rules: Rules) -> None:
     marks = [cell for cell in cells if cell in MARKS]
-    counts = [int(cell) for cell in cells if cell.isdigit()]
+    counts = [count for count in map(whole_number, cells) if count is not None]
     if marks and 1 <= point < BAR:
         row = MARKS.index(marks[0])
         board[row, point if row == 0 else rules.opponent_point[point]] = counts[0] if counts else len(marks)

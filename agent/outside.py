@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -44,6 +46,7 @@ class OutsidePlayer(BasePlayer):
     is_trusted: ClassVar[bool] = False
     pairs_per_chunk: int = 16
     cost: float = 50.0
+    fingerprint: str = ""  # of its own code, where that is a file: stored results of other code are not its own
 
     def ask(self, boards: Boards, dice: Dice, rng: np.random.Generator) -> Answers:
         """Answers for boards that each have a choice: int8 [N, 2, 26] and the faults by row."""
@@ -133,7 +136,7 @@ class CallablePlayer(OutsidePlayer):
         """One call for the whole batch; if it fails, one call a board, so that only failing games are forfeited."""
         try:
             return self._call(boards, dice, rng), {}
-        except Exception as error:  # whatever a stranger's code raises must not stop the tournament
+        except (Exception, SystemExit) as error:  # whatever a stranger's code raises must not stop the tournament
             if len(boards) == 1:
                 return boards.copy(), {0: Fault("crash", one_line(error))}
         chosen, faults = boards.copy(), {}
@@ -141,21 +144,29 @@ class CallablePlayer(OutsidePlayer):
             one = slice(row, row + 1)
             try:
                 chosen[one] = self._call(boards[one], dice[one], rng)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 faults[row] = Fault("crash", one_line(error))
         return chosen, faults
 
     def _call(self, boards: Boards, dice: Dice, rng: np.random.Generator) -> Boards:
-        answer = np.asarray(self.function(boards.copy(), dice.copy(), self.rules, rng))
+        with _stdout_kept():
+            answer = np.asarray(self.function(boards.copy(), dice.copy(), self.rules, rng))
         if answer.shape != (len(boards), 2, SLOTS) or answer.dtype.kind not in "iu":
             raise PlayerError(
                 f"choose must return whole numbers of shape [{len(boards)}, 2, {SLOTS}], "
                 f"got {answer.dtype} {list(answer.shape)}"
             )
+        if answer.size and not -128 <= answer.min() <= answer.max() <= 127:
+            raise PlayerError(f"choose must return counts of checkers, got {answer.min()} to {answer.max()}")
         return answer.astype(np.int8)
 
 
-def one_line(error: Exception) -> str:
+def _stdout_kept() -> contextlib.AbstractContextManager[object]:
+    """Sends to stderr what a stranger's code prints: stdout is the answer of the command, JSON perhaps."""
+    return contextlib.redirect_stdout(sys.stderr)
+
+
+def one_line(error: BaseException) -> str:
     """An exception as one short line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]
 
@@ -170,13 +181,27 @@ def callable_player(argument: str, rules: Rules) -> CallablePlayer:
     if not colon or not module_name or not name:
         raise PlayerError(f"write py:MODULE:NAME or py:FILE.py:NAME, got py:{argument}")
     try:
-        module = _load_module(module_name)
-    except Exception as error:
+        with _stdout_kept():
+            module = _load_module(module_name)
+    except (Exception, SystemExit) as error:
         raise PlayerError(f"cannot import {module_name!r} for py:{argument}: {one_line(error)}") from error
     function = getattr(module, name, None)
     if not callable(function):
         raise PlayerError(f"{module_name} has no callable {name!r}; it needs choose(boards, dice, rules, rng)")
-    return CallablePlayer(name=f"py:{argument}", rules=rules, function=function)
+    code = fingerprint_of(getattr(module, "__file__", None) or "")
+    return CallablePlayer(name=f"py:{argument}", rules=rules, function=function, fingerprint=code)
+
+
+def fingerprint_of(*paths: str) -> str:
+    """SHA-256 over those of the paths that are files, or nothing when none is."""
+    digest, is_any = hashlib.sha256(), False
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+                is_any = True
+    return digest.hexdigest() if is_any else ""
 
 
 def _load_module(module_name: str) -> Any:

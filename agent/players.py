@@ -178,6 +178,7 @@ def _program(kind: str) -> Maker:
     return make
 
 
+MAX_TEXT = 4096  # characters of a player's text; no path is longer
 PEERS = ("pubeval", "gnubg0", "gnubg1", "gnubg2", "bgsage1", "bgsage2")
 KINDS: dict[str, Maker] = {
     "random": _random,
@@ -206,12 +207,14 @@ def make_player(text: str, rules: str | Rules) -> Player:
         text: such as `heuristic`, `net@1ply`, `net:runs/a/net.safetensors`, `py:my_module:choose`.
         rules: a `Rules`, or its text.
     Raises:
-        PlayerError: an unknown kind, a missing argument, a player that does not know this game, or a package that is
-            not installed.
+        PlayerError: a text that is too long, an unknown kind, a missing argument, a player that does not know this
+            game, or a package that is not installed.
         RulesError: unknown rules.
         NetError: a net that cannot be read or does not fit the rules.
     """
     bound = get_rules(rules)
+    if len(text) > MAX_TEXT:
+        raise PlayerError(f"a player's text has at most {MAX_TEXT} characters, got {len(text)}")
     match = _PLAYER_TEXT.fullmatch(text.strip())
     kind = match["kind"] if match else ""
     if match is None or kind not in KINDS:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -20,9 +21,10 @@ import numpy as np
 
 from agent.channels import Channel, NoAnswerError, ProgramChannel, SocketChannel
 from agent.fibs import format_fibs
-from agent.outside import Answers, Fault, OutsidePlayer
+from agent.outside import Answers, Fault, OutsidePlayer, fingerprint_of
 from agent.players import Dice
 from engine.board import Boards, as_boards
+from engine.digits import whole_number
 from engine.errors import NardyError, PlayerError
 from engine.notation import parse_play
 from engine.position_ids import format_xgid, xgid_of
@@ -203,7 +205,8 @@ def ubgi_pairs(text: str) -> str:
     if not 2 <= len(points) <= 8 or len(points) % 2:
         raise PlayerError("a UBGI move is one to four pairs of points such as 24/18 18/13")
     for point in points:
-        if point not in _WORDS and not (point.isascii() and point.isdecimal() and int(point) <= BAR):
+        index = _WORDS.get(point, whole_number(point))
+        if index is None or index > BAR:
             raise PlayerError(f"{point[:20]!r} is no point; UBGI writes 0 to 25, bar and off")
     return " ".join(f"{start}/{end}" for start, end in zip(points[::2], points[1::2], strict=True))
 
@@ -231,7 +234,13 @@ def program_player(kind: str, argument: str, rules: Rules) -> ProgramPlayer:
         return SocketChannel(target, limit_s) if kind == "gnubg" else ProgramChannel(target)
 
     player = _KINDS[kind](
-        name=f"{kind}:{target}", rules=rules, info={"limit_s": limit_s}, open_channel=open_channel, limit_s=limit_s
+        name=f"{kind}:{target}",
+        rules=rules,
+        info={"limit_s": limit_s},
+        open_channel=open_channel,
+        limit_s=limit_s,
     )
     player.check()
+    if kind != "gnubg":
+        player.fingerprint = fingerprint_of(*shlex.split(target))
     return player

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from engine.digits import whole_number
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -78,8 +80,9 @@ class Guard:
         if self._hosts is not None and _host_name(host) not in self._hosts:
             return f"this server is not called {host[:60]!r}; allowed: {', '.join(sorted(self._hosts))}"
         length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._body_bytes:
-            return f"the body has {length} bytes, at most {self._body_bytes} are allowed"
+        size = whole_number(length)
+        if size is None or size > self._body_bytes:
+            return f"the body has {length[:20]} bytes, at most {self._body_bytes} are allowed"
         origin = headers.get("origin")
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and origin is not None and not self._knows(origin, host):
             return f"requests from {origin[:60]!r} are not allowed; start the server with --cors {origin[:60]}"

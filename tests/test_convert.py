@@ -63,6 +63,11 @@ def test_dice_go_into_an_xgid_that_has_none() -> None:
     assert convert(before_roll, SHORT, dice=(5, 2)).form("xgid").text == XGID
 
 
+def test_a_match_id_that_is_ignored_is_said_to_be_lost() -> None:
+    forms = convert("4HPwATDgc/ABMA:cIkKAAAAAAAA", SHORT).forms
+    assert all(any("match ID" in lost for lost in form.lost) for form in forms)
+
+
 def test_long_nardy_has_no_xgid() -> None:
     answer = convert("start", LONG)
     assert next(form for form in answer.forms if form.name == "xgid").text is None
@@ -133,3 +138,18 @@ def test_the_command_reads_a_drawing_from_stdin_and_prints_json(
     answer: dict[str, Any] = json.loads(out)
     assert code == 0 and answer["source"] == "board" and set(answer["forms"]) == set(FORMS)
     assert answer["board"] == LONG.start_board().tolist() and answer["forms"]["xgid"]["text"] is None
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "²", "٣"])
+def test_a_drawing_with_other_numbers_than_points_and_counts_is_refused_in_a_line(number: str) -> None:
+    rules = RULES["short_backgammon"]
+    drawing = draw_board(rules.start_board(), rules)
+    for text in (
+        drawing.replace("24", number),
+        drawing.replace("|   |", f"|O{number}|", 1),
+        drawing.replace("  X", f"  {number}", 1),
+    ):
+        assert text != drawing
+        with pytest.raises(PositionError) as refused:
+            read_any(text, rules)
+        assert len(str(refused.value)) < 200

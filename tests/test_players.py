@@ -8,6 +8,7 @@ import textwrap
 import numpy as np
 import pytest
 
+from agent.arena import play_match
 from agent.levels import Level
 from agent.net_players import player_of
 from agent.outside import CallablePlayer, answers_of
@@ -255,3 +256,44 @@ def test_players_take_rules_as_text_and_refuse_unknown_ones():
     assert make_player("pips", "long").rules == RULES["long_classic"]
     with pytest.raises(RulesError):
         make_player("pips", "chess")
+
+
+def test_a_player_of_your_own_that_ends_the_program_forfeits_and_the_match_goes_on(rng):
+    def choose(boards, dice, rules, rng):
+        sys.exit(0)
+
+    player = CallablePlayer(name="own", rules=RULES["short"], function=choose)
+    result = play_match(player, "random", "short", pairs=2)
+    assert result.outcome_counts["forfeit_lost"] == 4 and result.faults[0].detail == "SystemExit: 0"
+
+
+def test_a_module_that_ends_the_program_when_imported_is_one_line(tmp_path, monkeypatch):
+    write_module(tmp_path, monkeypatch, "own_player_exits", "import sys\nsys.exit(0)\n")
+    with pytest.raises(PlayerError, match="SystemExit"):
+        make_player("py:own_player_exits:choose", "short")
+
+
+def test_what_a_player_of_your_own_prints_does_not_mix_with_the_answer(tmp_path, monkeypatch, rng, capsys):
+    write_module(tmp_path, monkeypatch, "own_player_talks", "print('hello')\n" + textwrap.dedent(OWN_PLAYER))
+    player = make_player("py:own_player_talks:choose", "short")
+    talking = CallablePlayer(name="own", rules=player.rules, function=lambda *a: print("so") or player.function(*a))
+    talking.choose(RULES["short"].start_board()[None], np.array([[3, 1]], dtype=np.int8), rng)
+    printed = capsys.readouterr()
+    assert printed.out == "" and "hello" in printed.err and "so" in printed.err
+
+
+def test_counts_that_only_fit_when_they_wrap_are_no_play(rng):
+    rules = RULES["short"]
+    board, dice = rules.start_board()[None], np.array([[3, 1]], dtype=np.int8)
+    legal = legal_afterstates(board[0], (3, 1), rules)[:1].astype(np.int64)
+    good, bad = (CallablePlayer(name="own", rules=rules, function=lambda *_, k=k: legal + k) for k in (0, 256))
+    assert not good.answers(board, dice, rng)[1]
+    _, faults = bad.answers(board, dice, rng)
+    assert faults[0] == ("crash", "PlayerError: choose must return counts of checkers, got 256 to 261")
+
+
+def test_a_text_far_too_long_to_name_a_player_is_refused_in_a_short_line() -> None:
+    for text in ("py:points" + "x" * 20_000 + ":choose", "rollout:" + "y" * 20_000, "net:" + "z" * 20_000):
+        with pytest.raises(PlayerError, match="at most 4096 characters, got 200") as refused:
+            make_player(text, RULES["short_backgammon"])
+        assert len(str(refused.value)) < 200

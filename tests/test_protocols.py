@@ -130,6 +130,15 @@ def test_a_program_that_hangs_is_stopped_after_its_limit_and_given_up(player, rn
     assert time.monotonic() - start < 20
 
 
+def test_a_program_that_talks_and_never_reads_holds_nobody_up(player, rng, monkeypatch):
+    monkeypatch.setattr("agent.channels.SEND_S", 0.3)
+    bot = player("while True:\n    print('y', flush=True)\n")
+    boards = np.repeat(SHORT.start_board()[None], 600, axis=0)  # more than a pipe holds
+    _, faults = bot.answers(boards, np.tile(np.array([3, 1], dtype=np.int8), (600, 1)), rng)
+    late = [fault for fault in faults.values() if fault.kind == "timeout"]
+    assert len(faults) == 600 and late and "it has not read what it was sent for 0.3 s" in late[0].detail
+
+
 def test_a_program_that_crashes_now_and_then_is_started_anew(player, rng):
     bot = player("""
         from engine import get_rules, legal_afterstates
@@ -361,3 +370,16 @@ def test_questions_of_a_cmd_player_name_rules_board_and_dice():
     assert question["board"] == rules.start_board().tolist()
     with pytest.raises(NardyError):
         player.play_of('{"afterstate": "x"}', rules.start_board(), (6, 4))
+
+
+@pytest.mark.parametrize("point", ["9" * 5000, "²", "26"])
+def test_a_ubgi_point_that_is_none_is_refused_in_a_line(point: str) -> None:
+    with pytest.raises(PlayerError, match="UBGI"):
+        ubgi_pairs(f"24/{point}")
+    assert ubgi_pairs("bar/20 6-off") == "bar/20 6/off"
+
+
+@pytest.mark.parametrize("port", ["9" * 5000, "0", "65536", "²"])
+def test_an_address_without_a_port_is_refused_in_a_line(port: str) -> None:
+    with pytest.raises(NardyError, match="HOST:PORT"):
+        make_player(f"gnubg:localhost:{port}"[:4096], RULES["short_backgammon"])
