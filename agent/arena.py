@@ -386,7 +386,7 @@ def _info(player: Player) -> dict[str, Any]:
 
 def _fingerprint(player: Player) -> str:
     info = getattr(player, "info", {})
-    return str(info.get("sha256") or info.get("net") or info.get("version") or "")
+    return str(info.get("sha256") or info.get("net") or info.get("version") or getattr(player, "fingerprint", ""))
 
 
 def versions() -> dict[str, str]:

@@ -49,6 +49,7 @@ class MatchResult:
         turns: int32 [P, 2].
         luck: float64 [P, 2, 2] in points and in chance of winning, or None.
         faults: forfeited games.
+        numbers: int64 [P], the numbers of the pairs, which with the seed name their dice; None: 0 to P - 1.
         plays: for each game (2 * pair, and 2 * pair + 1 where `b` moved first) the dice and afterstates of its turns;
             None unless they were kept. They are no part of the JSON form.
         elapsed_s: time spent playing, summed over chunks played side by side.
@@ -64,6 +65,7 @@ class MatchResult:
     turns: npt.NDArray[np.int32] = field(repr=False)
     luck: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     faults: tuple[GameFault, ...] = ()
+    numbers: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     plays: tuple[GamePlays, ...] | None = field(default=None, repr=False)
     elapsed_s: float = 0.0
     info: dict[str, Any] = field(default_factory=dict)
@@ -77,6 +79,11 @@ class MatchResult:
     def games(self) -> int:
         """Number of games."""
         return 2 * self.pairs
+
+    @property
+    def pair_numbers(self) -> npt.NDArray[np.int64]:
+        """int64 [P]: which pairs these are; a stored match may lack some."""
+        return np.arange(self.pairs) if self.numbers is None else self.numbers
 
     @property
     def pair_points(self) -> npt.NDArray[np.float64]:
@@ -308,6 +315,7 @@ def joined(
         turns=np.concatenate([part.turns for part in parts]),
         luck=np.concatenate(lucks) if len(lucks) == len(parts) else None,
         faults=tuple(fault for part in parts for fault in part.faults),
+        numbers=np.concatenate([part.first + np.arange(len(part.points)) for part in parts]),
         plays=tuple(game for part in plays for game in part) if len(plays) == len(parts) else None,
         elapsed_s=elapsed_s,
         info=info,

@@ -14,7 +14,7 @@ import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -127,7 +127,11 @@ def _cut_torn_line(file: IO[bytes]) -> None:
 
 
 def read_matches(path: str | Path) -> list[MatchResult]:
-    """All matches of a results file, in the order of their first chunk; overlapping chunks count once.
+    """All matches of a results file, in the order of their first chunk; games that it holds twice count once.
+
+    Those are overlapping chunks, and a match played again to measure its luck: that with more pairs is given, at a tie
+    the one with luck. Where one name stands for several nets, such as a file trained further, the hash of the net
+    follows it, so that they are rated as two players.
 
     Raises:
         RecordError: the file is missing or holds something else.
@@ -138,7 +142,24 @@ def read_matches(path: str | Path) -> list[MatchResult]:
     by_match: dict[MatchKey, list[Entry]] = {}
     for entry in file.entries:
         by_match.setdefault(entry.key, []).append(entry)
-    return [_match(key, list(_disjoint(entries))) for key, entries in by_match.items()]
+    nets: dict[tuple[str, str], set[str]] = {}  # by rules and name
+    best: dict[MatchKey, MatchResult] = {}
+    for key, entries in by_match.items():
+        for name, net in zip((key.a, key.b), key.nets, strict=True):
+            nets.setdefault((key.rules, name), set()).add(net)
+        match = _match(key, list(_disjoint(entries)))
+        same = replace(key, luck=None)
+        known = best.setdefault(same, match)
+        if (match.pairs, match.luck is not None) > (known.pairs, known.luck is not None):
+            best[same] = match
+
+    def told_apart(key: MatchKey, name: str, net: str) -> str:
+        return f"{name} ({net[:8] or 'no hash'})" if len(nets[key.rules, name]) > 1 else name
+
+    return [
+        replace(match, a=told_apart(key, key.a, key.nets[0]), b=told_apart(key, key.b, key.nets[1]))
+        for key, match in best.items()
+    ]
 
 
 def _disjoint(entries: list[Entry]) -> Iterator[Entry]:

@@ -6,6 +6,7 @@ position before the roll. The JSON forms (`to_dict`) are described by `agent.sch
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -38,6 +39,8 @@ __all__ = [
     "suggest",
     "suggest_many",
 ]
+
+SETTLED_NS = 1_000_000_000  # a file written less than this ago may be written again within one tick of its time stamp
 
 NetLike = Net | str | Path | Judge | None
 LevelText = str | int | Level
@@ -198,8 +201,9 @@ def as_judge(rules: str | Rules, net: NetLike = None, scoring: str | None = None
         return load_evaluator(wanted, net)
     if net is None or isinstance(net, (str, Path)):
         path = shipped_net(wanted) if net is None else Path(net)
-        is_there = path.is_file()
-        return _loaded(wanted, path, path.stat().st_mtime_ns) if is_there else load_evaluator(wanted, path)
+        changed_ns = path.stat().st_mtime_ns if path.is_file() else 0
+        is_settled = 0 < changed_ns < time.time_ns() - SETTLED_NS
+        return _loaded(wanted, path, changed_ns) if is_settled else load_evaluator(wanted, path)
     if not hasattr(net, "rules"):
         raise NetError(f"net must be a Net, a path, an evaluator or None, got {type(net).__name__}")
     if net.rules != wanted:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -115,3 +117,51 @@ def test_an_unknown_player_or_anchor_is_named():
         rate(matches, anchor="z")
     with pytest.raises(ConfigError, match="no rating of 'z'; rated: a, b"):
         rate(matches).difference("a", "z")
+
+
+def test_a_few_pairs_that_agree_by_chance_do_not_shrink_the_error():
+    few = rate([match_of("a", "b", np.tile([True, False], (2, 1)))])
+    fewer = rate([match_of("a", "b", np.tile([True, False], (1, 1)))])
+    assert few.difference("a", "b")[1] == pytest.approx(98.0, abs=1.5)
+    assert few.difference("a", "b")[1] < fewer.difference("a", "b")[1]
+    many = rate([match_of("a", "b", np.tile([True, False], (40, 1)))])
+    assert many.difference("a", "b")[1] < 10.0
+
+
+def test_errors_count_dice_that_several_matches_share_only_once(rng):
+    ratings, errors = [], []
+    for _ in range(150):
+        luck = 0.7 * rng.normal(size=(60, 2))  # of the dice, which every opponent of `a` meets
+        won = [luck + 0.7 * rng.normal(size=(60, 2)) > 0 for _ in range(5)]
+        found = rate([match_of("a", name, one) for name, one in zip("bcdef", won, strict=True)])
+        (of_a,) = [rating for rating in found.players if rating.player == "a"]
+        ratings.append(of_a.elo)
+        errors.append(of_a.se)
+    # 150 ratings: their spread is known to about 6 %. Counted as independent, the errors would be a third too small.
+    assert np.std(ratings) == pytest.approx(np.mean(errors), rel=0.2)
+
+
+def test_the_same_games_given_twice_do_not_shrink_the_error(rng):
+    won = rng.random((100, 2)) < 0.6
+    once, twice = rate([match_of("a", "b", won)]), rate([match_of("a", "b", won), match_of("b", "a", ~won)])
+    assert twice.players[0].se == pytest.approx(once.players[0].se, rel=0.02)
+
+
+def test_dice_are_known_by_the_numbers_of_their_pairs(rng):
+    won = rng.random((100, 2)) < 0.6
+    late = replace(match_of("b", "a", ~won), numbers=np.arange(100, 200))
+    once, apart = rate([match_of("a", "b", won)]), rate([match_of("a", "b", won), late])
+    assert apart.players[0].se == pytest.approx(once.players[0].se / np.sqrt(2), rel=0.02)
+
+
+def test_players_who_never_met_the_others_are_rated_apart_and_said_to_be(rng):
+    matches = simulated({"a": 100.0, "b": 0.0}, 60, rng) + simulated({"c": 0.0, "d": -300.0}, 60, rng)
+    ratings = rate(matches, anchor="b")
+    elo = {rating.player: rating.elo for rating in ratings.players}
+    assert elo["b"] == 0.0 and elo["c"] + elo["d"] == pytest.approx(0.0) and elo["a"] > 0.0
+    assert ratings.caution is not None and ratings.caution.startswith("2 groups never met")
+    assert ratings.caution in ratings.table()
+    with pytest.raises(ConfigError, match="'a' and 'c' never met, not even through others"):
+        ratings.difference("a", "c")
+    alone = rate(matches[:1], anchor="b")
+    assert alone.caution is None and alone.difference("a", "b") == pytest.approx(ratings.difference("a", "b"))

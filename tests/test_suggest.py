@@ -296,3 +296,15 @@ def test_a_net_file_written_anew_is_read_anew(tmp_path: Path) -> None:
         equities.append(suggest(board, roll, "short", path)[0].equity)
     assert equities[0] != equities[1]
     assert suggest(board, roll, "short", small_net("short", seed=2))[0].equity == equities[1]
+
+
+def test_a_net_written_twice_within_one_time_stamp_is_read_anew(tmp_path):
+    path = tmp_path / "net.safetensors"
+    found = []
+    now = None
+    for seed in (1, 2):
+        save_net(small_net("short", seed=seed), path)
+        now = now or os.stat(path).st_mtime_ns
+        os.utime(path, ns=(now, now))
+        found.append(suggest(get_rules("short").start_board(), (3, 1), rules="short", net=path)[0].equity)
+    assert found[0] != found[1]

@@ -150,3 +150,28 @@ def test_a_wrong_player_or_anchor_ends_a_tournament_before_its_first_game(player
 def test_an_anchor_may_be_named_as_the_player_was_given():
     result = run_tournament(round_robin([" pips", "random"], 2), "short", anchor=" pips")
     assert result.ratings.anchor == "pips"
+
+
+def test_a_match_played_again_to_measure_its_luck_counts_once(tmp_path):
+    path = tmp_path / "results.jsonl"
+    for luck, pairs in ((None, 4), ("net", 4), (None, 4)):
+        play_match("pips", "heuristic", "short", pairs=pairs, seed=1, luck=luck, results=ResultsFile(path))
+    (match,) = read_matches(path)
+    assert match.luck is not None and len(path.read_text().splitlines()) == 2
+    play_match("pips", "heuristic", "short", pairs=6, seed=1, results=ResultsFile(path))
+    (match,) = read_matches(path)
+    assert match.luck is None and match.pairs == 6
+
+
+def test_a_player_whose_code_has_changed_is_another_one(tmp_path):
+    path, code = tmp_path / "results.jsonl", tmp_path / "own.py"
+    end = "def choose(b, d, r, rng):\n    a, o = legal_afterstates(b, d, r)\n    return a[o[{}] - {}]\n"
+    for row in (("1:", 1), (":-1", 0), ("1:", 1)):
+        code.write_text("from engine import legal_afterstates\n" + end.format(*row))
+        results = ResultsFile(path)
+        play_match(f"py:{code}:choose", "random", "short", pairs=4, seed=1, results=results)
+        run_tournament(round_robin(["pips", "random"], 4), "long_classic", results=path)
+    matches = [match for match in read_matches(path) if match.a != "pips"]
+    assert len(matches) == 2 and len({match.a for match in matches}) == 2
+    assert all(re.fullmatch(r"py:.*:choose \([0-9a-f]{8}\)", match.a) for match in matches)
+    assert [match.b for match in read_matches(path)] == ["random"] * 3
