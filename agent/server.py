@@ -25,7 +25,7 @@ from agent.jobs import Busy, Jobs, Limits
 from agent.levels import Level
 from agent.server_guard import LOCAL_HOSTS, Guard
 from agent.service_compat import NoNet
-from agent.service_games import GameRoom
+from agent.service_games import GameRoom, UnknownGame
 from agent.service_judges import Judges
 from agent.terminal_match import default_folder
 from engine.errors import ConfigError, IllegalPlayError, NardyError, SessionError
@@ -119,7 +119,7 @@ def make_app(config: ServerConfig | None = None) -> FastAPI:
 def error_body(error: Exception) -> dict[str, Any]:
     """An error as JSON values: its message, and the code and reason where it has them."""
     body: dict[str, Any] = {"message": " ".join(str(error).split())}
-    if isinstance(error, SessionError):
+    if isinstance(error, (SessionError, UnknownGame)):
         body["code"] = error.code
     reason = getattr(error, "reason", None)
     if isinstance(error, IllegalPlayError) and reason is not None:

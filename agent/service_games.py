@@ -50,6 +50,8 @@ _ID = re.compile(r"[0-9a-f]{12}", re.ASCII)
 class UnknownGame(NardyError):
     """No game has this number."""
 
+    code = "unknown_game"
+
 
 class StaleGame(SessionError):
     """The game has moved on since the asker looked at it."""

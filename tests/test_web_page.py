@@ -62,6 +62,24 @@ def test_a_reload_while_the_bot_thinks_moves_it_once(table) -> None:
     assert table.view()["n_turns"] == 1
 
 
+def test_a_reload_while_the_server_refuses_keeps_the_game(table) -> None:
+    table.open()
+    page, path = table.page, f"**/games/{table.id}?*"
+    page.route(path, lambda route: route.fulfill(status=400, json={"message": "busy", "code": "busy"}))
+    page.reload()
+    page.locator("#refusal:not([hidden])", has_text="busy").wait_for()
+    assert table.faults == ["busy"]
+    table.faults.clear()
+    page.unroute(path)
+    page.reload()
+    table.ready()
+    assert table.view()["id"] == table.id
+    httpx.delete(f"{table.server.url}/api/v1/games/{table.id}").raise_for_status()
+    page.reload()
+    table.ready()
+    assert table.view()["id"] != table.id
+
+
 def test_the_last_game_outlives_reload_and_server(browser, tmp_path) -> None:
     server = ServerProcess(tmp_path)
     context = new_context(browser)

@@ -322,7 +322,8 @@ async function begin() {
       await game.load(wanted);
       return;
     }
-  } catch {
+  } catch (error) {
+    if (error.code !== "unknown_game") throw error; // the game is still there, so it stays the one to go on with
     keepGame("");
   }
   const { net } = await get("nets").then((nets) => ({ net: nets.long ? "net" : "heuristic" }));
