@@ -63,23 +63,30 @@ def analyze(
     words, config = as_lang(lang), _config(plies, level, filters, marks)
     note_first_compile()
     match = read_games(files, rules)
+    if html is not None:
+        from agent.html_page import check_page
+
+        check_page(html)
     if mat is not None:
         from agent.matfile import write_match
 
         write_match(match, mat)
     analysis = _judged(match, as_judge(match.rules, net), config)
-    if html is not None:
-        from agent.analysis_report import write_html
-
-        write_html(analysis, html, lang=words)
     if as_json:
         from agent.analysis_schema import analysis_dict
 
         print_json(analysis_dict(analysis))
-        return
-    from agent.analysis_report import show
+    else:
+        from agent.analysis_report import show
 
-    show(analysis, lang=words, worst=worst, all_plays=all_plays)
+        show(analysis, lang=words, worst=worst, all_plays=all_plays)
+    if html is not None:
+        from agent.analysis_report import write_html
+
+        sys.stdout.flush()  # the analysis is shown before a page can fail to be written
+        write_html(analysis, html, lang=words)
+    if as_json:
+        return
     for key, path in (("mat_written", mat), ("html_written", html)):
         if path is not None:
             typer.echo(say(key, words, path=path))

@@ -57,6 +57,7 @@ def arena(
         from agent.arena_games import check_export
 
         check_export(games, bound)
+        export_mat.mkdir(parents=True, exist_ok=True)  # a wrong folder is found before the first game
     settings: dict[str, Any] = {"workers": workers, "results": results, "anchor": anchor}
     settings["keep_plays"] = export_mat is not None
     tournament = played(fixtures, bound, seed, report=report, **settings)
@@ -91,13 +92,21 @@ def played(
 
 def show_tournament(tournament: Tournament, *, as_json: bool, report: Path | None, command: str) -> None:
     """All matches and ratings on stdout, as text or JSON, and on an HTML page where one is asked for."""
-    if report is not None:
-        from agent.report import write_report
-
-        write_report(tournament, report, command=command)
     if as_json:
         print_json(_tournament_dict(tournament))
+    else:
+        _print_tournament(tournament)
+    if report is None:
         return
+    from agent.report import write_report
+
+    sys.stdout.flush()  # what was played is shown before a page can fail to be written
+    write_report(tournament, report, command=command)
+    if not as_json:
+        typer.echo(f"report written to {report}")
+
+
+def _print_tournament(tournament: Tournament) -> None:
     from agent.outside import FORFEIT_RULE
 
     for match in tournament.matches:
@@ -107,8 +116,6 @@ def show_tournament(tournament: Tournament, *, as_json: bool, report: Path | Non
     _print_nets(tournament)
     if len(tournament.matches) > 1:
         _print_ratings(tournament)
-    if report is not None:
-        typer.echo(f"report written to {report}")
 
 
 def _export(tournament: Tournament, folder: Path) -> None:
@@ -203,7 +210,7 @@ def _tournament_dict(tournament: Tournament) -> dict[str, Any]:
     }
 
 
-_RATING_KEYS = ("player", "elo", "se", "games", "score", "ppg")
+_RATING_KEYS = ("player", "elo", "se", "games", "score", "ppg", "group")
 
 
 def _print_ratings(tournament: Tournament) -> None:
@@ -214,3 +221,5 @@ def _print_ratings(tournament: Tournament) -> None:
         for r in tournament.ratings.players
     ]
     print_table(["player", "Elo", "+-", "games", "score %", "ppg"], rows)
+    if tournament.ratings.caution:
+        typer.echo(tournament.ratings.caution)

@@ -71,9 +71,9 @@ def ubgi(
     """Answer UBGI lines on stdin, so that other programs can play our nets (short nardy)."""
     from agent.evaluator import load_evaluator
     from agent.levels import as_level
-    from agent.ubgi_server import UbgiEngine, serve_ubgi
+    from agent.ubgi_server import UbgiEngine, bounded_lines, serve_ubgi
     from engine.rules import get_rules
 
     engine = UbgiEngine(load_evaluator(get_rules(rules), net), as_level(plies))
     note_first_compile()
-    serve_ubgi(engine, iter(sys.stdin.readline, ""), sys.stdout)
+    serve_ubgi(engine, bounded_lines(sys.stdin), sys.stdout)

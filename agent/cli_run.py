@@ -41,7 +41,7 @@ def run(commands: typer.Typer, name: str, arguments: Sequence[str] | None = None
         The exit code: 0, 2 for bad input, 130 when interrupted, 141 when the reader of stdout went away.
     """
     _open_missing_streams()
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a locale without box drawing or Cyrillic is no reason to fail
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]

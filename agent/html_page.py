@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
+
+from engine.errors import ConfigError
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; }
@@ -16,6 +19,18 @@ th { font-weight: 600; } th.text, td.text { text-align: left; }
 figure { margin: 1rem 0; background: #fff; color: #222; border-radius: 6px; padding: .5rem; }
 figure svg { width: 100%; height: auto; }
 """
+
+
+def check_page(path: str | Path) -> None:
+    """Refuse a file that a page cannot be written to, before the work that it would show.
+
+    Raises:
+        ConfigError: its folder does not exist, or it is a folder.
+    """
+    if not Path(path).parent.is_dir():
+        raise ConfigError(f"the folder of the report {path} does not exist")
+    if Path(path).is_dir():
+        raise ConfigError(f"the report {path} is a folder; name a file")
 
 
 def html_page(title: str, parts: Sequence[str], *, style: str, lang: str = "en") -> str:

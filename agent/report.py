@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from agent.arena import Tournament, versions
-from agent.html_page import html_page
+from agent.html_page import check_page, html_page
 from agent.match_result import MIN_PAIRS, MatchResult, Mean, fault_counts
 from agent.outside import FORFEIT_RULE
-from engine.errors import ConfigError
 from engine.whole_file import write_whole
 
 _STAY = "\u00a0"  # a space that no line breaks at, within a figure
@@ -34,10 +33,7 @@ def check_report(path: str | Path) -> None:
     """
     import matplotlib  # noqa: F401
 
-    if not Path(path).parent.is_dir():
-        raise ConfigError(f"the folder of the report {path} does not exist")
-    if Path(path).is_dir():
-        raise ConfigError(f"the report {path} is a folder; name a file")
+    check_page(path)
 
 
 def write_report(tournament: Tournament, path: str | Path, *, command: str | None = None) -> None:
@@ -146,6 +142,8 @@ def _ratings_table(tournament: Tournament) -> str:
     ]
     anchor = tournament.ratings.anchor
     text = f"Bradley-Terry on the Elo scale, {escape(anchor) if anchor else 'the mean'} = 0, with standard errors."
+    if tournament.ratings.caution:
+        text += f" <b>{escape(tournament.ratings.caution)}</b>"
     return f"<p>{text}</p>" + _table(["player", "Elo", "games", "score", "ppg"], rows)
 
 

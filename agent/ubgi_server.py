@@ -6,7 +6,7 @@ Source: CONVENTIONS.md A.5 (draft of the Universal Backgammon Interface).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from typing import TextIO
 
@@ -97,6 +97,14 @@ class UbgiEngine:
 
 def _point(index: int) -> str:
     return {BAR: "bar", OFF: "off"}.get(index, str(index))
+
+
+def bounded_lines(stream: TextIO) -> Iterator[str]:
+    """The lines of a stream as they come; of one longer than `MAX_LINE` no more than a first part is kept."""
+    while line := stream.readline(MAX_LINE + 1):
+        yield line
+        while len(line) > MAX_LINE and not line.endswith("\n"):
+            line = stream.readline(MAX_LINE + 1)
 
 
 def serve_ubgi(engine: UbgiEngine, lines: Iterable[str], out: TextIO) -> None:

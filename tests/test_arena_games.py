@@ -73,3 +73,13 @@ def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
     results = ["--results", str(tmp_path / "r.jsonl"), "--export-mat", str(folder)]
     assert main(["arena", "pips", "random", "-r", "long", "--games", "2", *results]) == 2
     assert "a results file keeps no plays" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_found_before_the_first_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("agent.arena.play_match", lambda *a, **k: pytest.fail("played"))
+    code = main(["arena", "pips", "random", "-r", "long", "--games", "2", "--export-mat", str(tmp_path / "file")])
+    printed = capsys.readouterr()
+    assert code == 2 and printed.out == "" and printed.err.count("\n") == 1 and "File exists" in printed.err

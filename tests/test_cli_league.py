@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 
 import pytest
@@ -63,3 +65,24 @@ def test_ubgi_answers_on_stdout_and_says_nothing_else_there(nardy, monkeypatch):
     assert all("/" in pair for pair in answers[4].split())
     code, _, err = nardy("ubgi", "--rules", "long")
     assert code == 2 and "UBGI knows short nardy only" in err
+
+
+def test_a_report_that_cannot_be_written_hides_no_result(nardy, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device", "r.html")
+
+    monkeypatch.setattr("agent.report.write_whole", full)
+    words = ("arena", "pips", "random", "-r", "long", "--games", "2", "--report", str(tmp_path / "r.html"))
+    code, out, err = nardy(*words)
+    assert code == 2 and "pips against random" in out and err == "nardy: r.html: No space left on device\n"
+    code, out, _ = nardy(*words, "--json")
+    assert code == 2 and json.loads(out)["games"] == 2
+
+
+def test_bytes_that_are_no_text_end_no_conversation():
+    lines = b"ubgi\n\xff\xfe\n" + b"x" * 50_000 + b"\nubgi\n"
+    script = "import sys; from agent.cli import main; sys.exit(main(['ubgi']))"
+    strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    done = subprocess.run([sys.executable, "-c", script], input=lines, capture_output=True, env=strict, timeout=300)
+    answers = done.stdout.decode().split("\n")
+    assert done.returncode == 0 and answers[3:6] == ["readyok", "sorry", "sorry"] and answers[9:] == ["readyok", ""]

@@ -10,7 +10,7 @@ import pytest
 from agent.fibs import format_fibs
 from agent.levels import Level
 from agent.protocols import UbgiPlayer
-from agent.ubgi_server import UbgiEngine, serve_ubgi
+from agent.ubgi_server import UbgiEngine, bounded_lines, serve_ubgi
 from engine.errors import ConfigError
 from engine.position_ids import format_xgid, xgid_of
 from engine.rules import RULES
@@ -80,3 +80,8 @@ def test_ubgi_serves_lines_until_quit(engine):
 def test_the_ubgi_engine_refuses_long_nardy():
     with pytest.raises(ConfigError, match="UBGI knows short nardy only, the net is bound to long_classic"):
         UbgiEngine(FakeJudge(RULES["long_classic"]), Level())
+
+
+def test_a_line_without_an_end_is_read_in_bounds():
+    stream = io.StringIO("ubgi\n" + "x" * 10_000 + "\nstop\n" + "y" * 3000)
+    assert [len(line) for line in bounded_lines(stream)] == [5, 2001, 5, 2001]
