@@ -108,7 +108,7 @@ def fit(trial: Trial, rules: Rules, train: Samples, test: Samples, passes: int) 
     )
     learner = Learner(ValueNet(shape), rules.points)
     learner.value_net.initialize(np.random.default_rng(1))
-    config = LearnConfig(rate=2e-3, final_rate=1e-5, average_decay=0.999, difference_weight=2.0)
+    config = LearnConfig(rate=2e-3, final_rate=1e-5, average_decay=0.999, difference_weight=32.0)
     seen = _without(train, trial.left_out)
     for number in range(passes):
         learner.learn(seen, config, np.random.default_rng(number), (number / passes, (number + 1) / passes))

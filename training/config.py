@@ -255,8 +255,8 @@ def _laptop(rules: Rules) -> TrainConfig:
 
 
 def _strong_net(rules: Rules) -> NetConfig:
-    features = "short_v1" if rules.can_hit else "long_v1"
-    return NetConfig(features=features, experts=("contact", "race"), hidden=(512, 32))
+    features, hidden = ("short_v1", (512, 64)) if rules.can_hit else ("long_v1", (512, 32))
+    return NetConfig(features=features, experts=("contact", "race"), hidden=hidden)
 
 
 def _strong(rules: Rules) -> TrainConfig:
@@ -278,9 +278,9 @@ def _look_ahead(rules: Rules) -> TrainConfig:
     stage = StageConfig(
         name="look_ahead",
         games=60_000,
-        play=PlayConfig(games_per_round=200, random_rate=0.04, use_average=True),
-        targets=TargetConfig(kind="look_ahead", decisions=8000, siblings=3, replay=8),
-        learn=LearnConfig(rate=5e-4, final_rate=1e-5, average_decay=0.9995, difference_weight=2.0),
+        play=PlayConfig(games_per_round=800, random_rate=0.08, use_average=True),
+        targets=TargetConfig(kind="look_ahead", decisions=32_000, siblings=3, replay=8),
+        learn=LearnConfig(rate=3e-4, final_rate=1e-5, average_decay=0.9995, difference_weight=32.0),
     )
     return TrainConfig(
         rules=str(rules), net=_strong_net(rules), stages=(stage,), check=CheckConfig(every_games=4000, match_pairs=1000)
