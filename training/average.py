@@ -10,21 +10,23 @@ import numpy.typing as npt
 
 from agent.net import Net
 from engine.errors import ConfigError
+from training.grow import grown_net
 from training.value_net import shape_of
 
 Array = npt.NDArray[np.float32]
 
 
 def averaged_net(nets: Sequence[Net]) -> Net:
-    """The mean of the weights of nets of one shape; the first net's name and metadata are kept.
+    """The mean of the weights of nets; the first net's name and metadata are kept.
 
     It plays well only where each net started from another of them, or all from one: the units of nets trained apart
-    have nothing to do with one another.
+    have nothing to do with one another. A net that another one outgrew gets the units it lacks from the largest,
+    without effect on what it says, so that in the mean these count by their share.
 
     Args:
-        nets: two or more, of the same game, features, experts and sizes.
+        nets: two or more, of the same game, features and experts.
     Raises:
-        ConfigError: fewer than two nets, or two that differ in these.
+        ConfigError: fewer than two nets, or two that differ in these, or of which neither fits into the other.
     Source:
         Wortsman et al., Model soups: averaging weights of multiple fine-tuned models (2022).
     """
@@ -32,11 +34,10 @@ def averaged_net(nets: Sequence[Net]) -> Net:
         raise ConfigError(f"an average takes two nets or more, got {len(nets)}")
     first, *others = nets
     for other in others:
-        if (other.game, shape_of(other)) != (first.game, shape_of(first)):
-            raise ConfigError(
-                f"net {other.name} ({other.game}, {other.features}, {other.experts}, {shape_of(other).hidden}) and net "
-                f"{first.name} ({first.game}, {first.features}, {first.experts}, {shape_of(first).hidden}) differ"
-            )
+        if _kind(other) != _kind(first):
+            raise ConfigError(f"net {other.name} {_kind(other)} and net {first.name} {_kind(first)} differ")
+    largest = max(nets, key=lambda net: shape_of(net).hidden)
+    first, *others = nets = [grown_net(net, largest, shape_of(largest)) for net in nets]
     mean: dict[str, Array] = {
         name: np.asarray(np.mean([net.tensors()[name] for net in nets], axis=0, dtype=np.float64), dtype=np.float32)
         for name in first.tensors()
@@ -48,3 +49,7 @@ def averaged_net(nets: Sequence[Net]) -> Net:
         bias=mean["bias"],
         layers=tuple((mean[f"layers.{i}.weight"], mean[f"layers.{i}.bias"]) for i in range(len(first.layers))),
     )
+
+
+def _kind(net: Net) -> tuple[str, str, tuple[str, ...]]:
+    return net.game, net.features, net.experts

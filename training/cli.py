@@ -99,7 +99,7 @@ def average(
     nets: Annotated[list[Path], typer.Argument(help="Two nets or more that grew out of one another.")],
     out: Annotated[Path, typer.Option(help="File to write, named *.safetensors.")],
 ) -> None:
-    """Write the mean of the weights of several nets to a file."""
+    """Write the mean of the weights of several nets to a file; smaller ones are widened first."""
     save_net(averaged_net([load_net(net) for net in nets]), out)
     print(out)
 
