@@ -24,7 +24,7 @@ from engine.rules import Rules
 from engine.threads import default_threads
 
 PRESETS = {"short": "short_backgammon", "long": "long_classic"}
-WANTED = {"short": 2000, "long": 600}  # games/s on two cores: short with counts_v1 256-32, long with the strong net
+WANTED = {"short": 1000, "long": 600}  # games/s of the strong nets on two cores
 
 
 def check(net: Net, rules: Rules, games: int) -> int:

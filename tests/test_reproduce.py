@@ -4,6 +4,8 @@ import pytest
 
 from engine.errors import ConfigError
 from engine.rules import get_rules
+from training.config import preset_config
+from training.loop import plan_rounds
 from training.reproduce import compare_curves, published_curve
 
 
@@ -34,3 +36,17 @@ def test_equal_curves_agree_and_exact_measures_that_differ_do_not():
 def test_rules_without_a_published_curve_are_named():
     with pytest.raises(ConfigError, match=r"no published curve for short\(scoring=1/1/1/5\); there are"):
         published_curve(get_rules("short(scoring=1/1/1/5)"))
+
+
+@pytest.mark.parametrize(
+    ("preset", "measures"), [("short_backgammon", {"match", "referee"}), ("long_classic", {"match"})]
+)
+def test_the_published_curves_have_a_point_for_every_check_of_the_laptop_preset(preset, measures):
+    config = preset_config("laptop", get_rules(preset))
+    published = published_curve(get_rules(preset))
+    every = config.check.every_games
+    due = [r for r in plan_rounds(config) if (r.first_game + r.games) // every > r.first_game // every]
+    checks = {metric["games"] for metric in published if metric["kind"] != "round"}
+    assert checks == {r.first_game + r.games for r in due} | {config.games}
+    assert {metric["kind"] for metric in published} == {"round"} | measures
+    assert all(point.deviation == 0 for point in compare_curves(published, published))
