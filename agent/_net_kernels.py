@@ -282,7 +282,7 @@ def judge_group(net, scratch, cells, first, count, kinship, code, tables):
             last_layers(net, scratch, place)
 
 
-@njit(**INNER, fastmath=True)
+@njit(**INNER)
 def equity_of(probs, points):
     total = np.float32(0.0)
     for i in range(points.shape[0]):

@@ -33,7 +33,7 @@ from agent.ranking import Judge, rank_plays
 from engine.board import Boards
 from engine.errors import ConfigError
 from engine.notation import play_text, steps_text
-from engine.outcome import is_finished
+from engine.outcome import equity_of, is_finished
 from engine.rules import SLOTS, Rules
 from engine.steps import BoardGoal, dice_given, find_lines, head_limit
 
@@ -347,7 +347,7 @@ def _deep_equity(judge: Judge, boards: Boards, plies: int) -> Floats:
     from agent.search import plies_probs  # needs the look-ahead kernels
 
     probs = plies_probs(judge, boards, plies) if plies else judge.outcome_probs(boards)
-    return probs @ judge.rules.points
+    return equity_of(probs, judge.rules)
 
 
 def _game(game: PlayedGame, turns: list[TurnAnalysis], judge: Judge) -> GameAnalysis:
@@ -374,7 +374,7 @@ def _value(game: PlayedGame, judge: Judge) -> tuple[float | None, bool]:
     made = [turn for turn in game.turns if turn.afterstate is not None]
     if not made:
         return None, False
-    equity = judge.outcome_probs(np.array([made[-1].afterstate], dtype=np.int8)) @ judge.rules.points
+    equity = equity_of(judge.outcome_probs(np.array([made[-1].afterstate], dtype=np.int8)), judge.rules)
     return float(equity[0]) * (1 - 2 * made[-1].player), True
 
 

@@ -15,6 +15,7 @@ from agent.net import Net, check_fit, load_net, shipped_net
 from engine.board import BEAROFF, Boards, as_boards, kernel_boards, phase
 from engine.dice import as_dice_batch
 from engine.errors import NetError, PositionError
+from engine.outcome import equity_of
 from engine.rules import SLOTS, Rules, get_rules
 from engine.threads import map_slices
 
@@ -80,7 +81,7 @@ class Evaluator:
 
     def equity(self, afterstates: Boards, *, threads: int | None = None) -> Probs:
         """Equity of afterstates for the player who just moved, at 0-ply: float32 [N], in points per game."""
-        return self.outcome_probs(afterstates, threads=threads) @ self.rules.points
+        return equity_of(self.outcome_probs(afterstates, threads=threads), self.rules)
 
     def choose(self, boards: Boards, dice: npt.NDArray[np.int8], *, threads: int | None = None) -> Boards:
         """The best afterstate of each board and roll at 0-ply; the board itself where it is finished.

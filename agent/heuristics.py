@@ -54,7 +54,7 @@ def nine_feature_value(afterstates: Boards, rules: Rules) -> Values:
     features = np.empty((len(afterstates), 2, len(NINE_WEIGHTS)))
     kernels.nine_features(np.ascontiguousarray(afterstates), rules.opponent_point, features)
     difference = features[:, 0] - features[:, 1]
-    value = difference @ np.array(list(NINE_WEIGHTS.values()))
+    value = (difference * np.array(list(NINE_WEIGHTS.values()))).sum(axis=1)
     return np.where(afterstates[:, 0, OFF] == CHECKERS, WON, value)
 
 
@@ -119,8 +119,8 @@ def _longest_run(marks: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
 def _layout_side(boards: Boards) -> Values:
     """Worth of the made points, primes and anchors of each side, less stacks, stragglers and the bar: [N, 2]."""
     made = boards >= 2
-    worth = made[:, :, :13] @ POINT_WORTH
-    worth += made[:, :, 24:18:-1] @ ANCHOR_WORTH
+    worth = (made[:, :, :13] * POINT_WORTH).sum(axis=2)
+    worth += (made[:, :, 24:18:-1] * ANCHOR_WORTH).sum(axis=2)
     worth += PRIME_WORTH[np.minimum(_longest_run(made[:, :, 2:13]), 6)]
     worth -= STACK_COST * np.maximum(boards[:, :, POINTS].astype(np.int64) - 3, 0).sum(axis=2)
     worth -= BACK_COST * boards[:, :, 19:BAR].sum(axis=2)
@@ -139,4 +139,4 @@ def _blot_danger(boards: Boards) -> Values:
         safe[:, distance - 1 :] *= 1.0 - HIT_CHANCE[distance - 1] * source
     stake = (BAR - np.arange(1, BAR)) * PIP_WORTH * 1.6 + 0.08
     closed = (boards[:, 1, HOME] >= 2).sum(axis=1)
-    return np.asarray(SHOT_WEIGHT * ((1.0 - safe) * blots) @ stake * (1.0 + 0.12 * closed))
+    return np.asarray(SHOT_WEIGHT * ((1.0 - safe) * blots * stake).sum(axis=1) * (1.0 + 0.12 * closed))

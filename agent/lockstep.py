@@ -17,7 +17,7 @@ from agent.pair_dice import Keys, pair_keys, turn_dice
 from agent.players import Dice, Player
 from agent.ranking import Judge
 from engine.board import Boards, opponent_view
-from engine.outcome import UNFINISHED, outcome_class
+from engine.outcome import UNFINISHED, equity_of, outcome_class
 from engine.rules import CHECKERS, OFF, Rules
 
 DRAW = -1  # outcome codes beside the classes of `rules.outcomes`
@@ -115,7 +115,7 @@ def _luck_of(judge: Judge, boards: Boards, dice: Dice) -> npt.NDArray[np.float64
     from agent.search import best_replies
 
     shift = probs_luck(best_replies(judge, boards)[1], dice)  # [N, K]
-    return np.stack([shift @ judge.rules.points, shift[:, : judge.rules.game.levels].sum(axis=1)], axis=1)
+    return np.stack([equity_of(shift, judge.rules), shift[:, : judge.rules.game.levels].sum(axis=1)], axis=1)
 
 
 class _Games:

@@ -16,7 +16,7 @@ from agent.ranking import Judge, Probs
 from agent.search import best_replies
 from engine.board import Boards
 from engine.dice import ROLL_WEIGHTS, ROLLS, as_dice_batch
-from engine.outcome import outcome_class
+from engine.outcome import equity_of, outcome_class
 
 
 def _roll_table() -> npt.NDArray[np.int64]:
@@ -89,5 +89,5 @@ def luck(
     live = np.flatnonzero(outcome_class(boards, judge.rules) < 0)
     if live.size:
         _, probs = best_replies(judge, boards[live], threads=threads)
-        result[live] = probs_luck(probs, rolls[live], is_toss[live]) @ judge.rules.points.astype(np.float64)
+        result[live] = equity_of(probs_luck(probs, rolls[live], is_toss[live]), judge.rules)
     return result

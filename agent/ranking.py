@@ -16,6 +16,7 @@ import numpy.typing as npt
 from agent.levels import Level, PlyFilter
 from engine.board import Boards
 from engine.movegen import afterstates_of
+from engine.outcome import equity_of
 from engine.rules import Rules
 from engine.threads import default_threads
 
@@ -85,13 +86,13 @@ def rank_plays(
     afterstates, offsets = afterstates_of(boards, dice, judge.rules, threads=threads)
     owner = np.repeat(np.arange(len(boards)), np.diff(offsets))
     probs = judge.outcome_probs(afterstates, offsets=offsets, threads=threads)
-    equity = probs @ judge.rules.points
+    equity = equity_of(probs, judge.rules)
     plies = np.zeros(len(owner), dtype=np.int8)
     ladder = [equity.copy()]  # equities of every play at each ply, or at the last one it reached
     for ply in range(1, level.plies + 1):
         going = _passing(equity, owner, plies == ply - 1, level.filters[ply - 1])
         probs[going] = _deeper_probs(judge, afterstates[going], ply, threads)
-        equity[going] = probs[going] @ judge.rules.points
+        equity[going] = equity_of(probs[going], judge.rules)
         plies[going] = ply
         ladder.append(equity.copy())
     order = np.lexsort((-np.arange(len(owner)), -equity, -plies, owner))  # of equals the last, as `choose` plays

@@ -25,6 +25,7 @@ from engine.board import Boards, as_boards
 from engine.dice import as_dice
 from engine.errors import ConfigError, PositionError
 from engine.notation import parse_play, play_text
+from engine.outcome import equity_of
 from engine.rules import Rules, get_rules
 
 Floats = npt.NDArray[np.float64]
@@ -292,7 +293,7 @@ def _chunks(trials: int, candidates: int) -> Iterator[range]:
 
 def _result(done: Sequence[Floats], afterstates: Boards, stopped: str, trials: Trials) -> RolloutResult:
     probs = np.concatenate(done, axis=1)  # [C, n, K]
-    points = probs @ trials.rules.points.astype(np.float64)  # [C, n]
+    points = equity_of(probs, trials.rules)  # [C, n]
     mean = points.mean(axis=1)
     order = np.argsort(-mean, kind="stable")
     behind = points[order[0]] - points  # [C, n], paired: every candidate met the same dice

@@ -13,7 +13,7 @@ from agent.levels import Level
 from agent.luck import luck
 from agent.ranking import Judge, rank_plays
 from engine.board import Boards
-from engine.outcome import is_finished
+from engine.outcome import equity_of, is_finished
 from engine.rules import Rules
 from engine.turn import Turn
 
@@ -60,7 +60,7 @@ def analysis(turns: Sequence[TurnMade], rules: Rules, judge: Judge) -> list[dict
     boards = [np.asarray(made.turn.board) for made in turns]
     if not boards:
         return []
-    equities = judge.outcome_probs(np.stack(boards), threads=1) @ rules.points
+    equities = equity_of(judge.outcome_probs(np.stack(boards), threads=1), rules)
     judged = [row for row, made in enumerate(turns) if made.turn.is_correct() and not is_finished(made.turn.start)]
     losses = dict(zip(judged, _losses([turns[row].turn for row in judged], judge), strict=True))
     found = []

@@ -24,7 +24,7 @@ from agent.ranking import Judge, Probs, Ranking, rank_plays
 from engine.board import Boards, as_boards
 from engine.dice import ROLL_WEIGHTS, ROLLS, as_dice, as_dice_batch
 from engine.errors import ConfigError, DiceError, NetError, PositionError
-from engine.outcome import UNFINISHED, is_finished, outcome_class
+from engine.outcome import UNFINISHED, equity_of, is_finished, outcome_class
 from engine.rules import Rules, get_rules
 
 __all__ = [
@@ -268,7 +268,7 @@ def _evaluation(board: Boards, judge: Judge, level: Level, probs: Probs, rolls: 
         net_name=judge.net_name,
         level=level,
         probs=probs,
-        equity=float(probs @ judge.rules.points),
+        equity=float(equity_of(probs, judge.rules)),
         rolls=rolls,
     )
 

@@ -17,7 +17,7 @@ from agent.levels import Level
 from agent.ranking import Judge, choose_plays
 from engine.board import Boards, opponent_view
 from engine.errors import ConfigError, NardyError
-from engine.outcome import is_finished
+from engine.outcome import equity_of, is_finished
 from engine.position_ids import parse_position
 from engine.rules import BAR, OFF
 from engine.steps import play_steps
@@ -87,7 +87,7 @@ class UbgiEngine:
     def _cube_answer(self, board: Boards) -> str:
         """Take or drop for the player not on roll, who has just been doubled."""
         probs = self.judge.outcome_probs(np.ascontiguousarray(opponent_view(board))[None])[0]
-        return "take" if float(probs @ self.judge.rules.points) > TAKE_POINT else "drop"
+        return "take" if float(equity_of(probs, self.judge.rules)) > TAKE_POINT else "drop"
 
     def _move(self, board: Boards, dice: tuple[int, int]) -> str:
         chosen = choose_plays(self.judge, board[None], np.array([dice], dtype=np.int8), self.level)[0]

@@ -5,6 +5,8 @@ Source: RULES.md 4.3 and 5.4. Classes are exclusive; wins come first (`Rules.out
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -63,6 +65,23 @@ def game_points(boards: Boards, rules: Rules) -> npt.NDArray[np.float32]:
     """
     outcome = outcome_class(boards, rules)
     return np.where(outcome == UNFINISHED, np.float32(0.0), rules.points[outcome])
+
+
+def equity_of(probs: npt.NDArray[np.floating[Any]], rules: Rules) -> npt.NDArray[Any]:
+    """Mean points of outcome probabilities under `rules.scoring`, for the side that they are seen by.
+
+    Classes are added one after another, as the kernels add them: a matrix product would round a row differently in a
+    batch of another size, on some processors, and then a choice between near equals would hang on its company.
+
+    Args:
+        probs: floats [..., K].
+    Returns:
+        [...], of the same dtype, in points per game.
+    """
+    total = probs[..., 0] * rules.points[0]
+    for column in range(1, len(rules.points)):
+        total = total + probs[..., column] * rules.points[column]
+    return np.asarray(total)
 
 
 def opponent_probs(probs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

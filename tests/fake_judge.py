@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.board import pip_count
 from engine.movegen import afterstates_of
-from engine.outcome import UNFINISHED, outcome_class
+from engine.outcome import UNFINISHED, equity_of, outcome_class
 from engine.rules import OFF, Rules
 
 
@@ -42,7 +42,7 @@ class FakeJudge:
         return probs.astype(np.float32)
 
     def equity(self, afterstates, *, threads=None):
-        return self.outcome_probs(afterstates) @ self.rules.points
+        return equity_of(self.outcome_probs(afterstates), self.rules)
 
     def choose(self, boards, dice, *, threads=None):
         return self.choose_judged(boards, dice)[0]
@@ -51,5 +51,5 @@ class FakeJudge:
         plays, offsets = afterstates_of(boards, np.asarray(dice, dtype=np.int8), self.rules, threads=1)
         probs = self.outcome_probs(plays)
         owner = np.repeat(np.arange(len(boards)), np.diff(offsets))
-        best = np.lexsort((-(probs @ self.rules.points), owner))[offsets[:-1]]
+        best = np.lexsort((-equity_of(probs, self.rules), owner))[offsets[:-1]]
         return plays[best], probs[best]

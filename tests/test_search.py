@@ -9,7 +9,7 @@ from engine.board import opponent_view
 from engine.dice import ROLL_WEIGHTS, ROLLS
 from engine.errors import ConfigError
 from engine.movegen import legal_afterstates
-from engine.outcome import is_finished, opponent_probs, outcome_class
+from engine.outcome import equity_of, is_finished, opponent_probs, outcome_class
 from engine.rules import RULES
 from plain_net import random_net
 from random_positions import random_play
@@ -34,7 +34,7 @@ class SlowJudge:
         for board, roll in zip(boards, dice, strict=True):
             plays = legal_afterstates(board, roll, self.rules)
             judged = self.evaluator.outcome_probs(plays)
-            best = int(np.argmax(judged @ self.rules.points))
+            best = int(np.argmax(equity_of(judged, self.rules)))
             chosen.append(plays[best])
             probs.append(judged[best])
         return np.array(chosen), np.array(probs)
