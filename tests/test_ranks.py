@@ -73,7 +73,7 @@ def learned_by_two(parts, config):
     def learn(rank):
         mine = learner(ThreadRanks(rank, barrier, given))
         loss = mine.learn(parts[rank], config, np.random.default_rng(rank), (0.0, 0.1))
-        return loss, mine.value_net.flat
+        return loss, mine.value_net.flat, int(mine.moments["step"])
 
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(learn, range(2)))
@@ -88,7 +88,7 @@ def test_share_covers_the_games_of_a_round_once():
 def test_two_ranks_learn_what_one_learns_from_the_samples_of_both():
     parts = [some_samples(40, 1), some_samples(25, 2)]
     config = LearnConfig(batch=1000)
-    (loss, first), (other_loss, second) = learned_by_two(parts, config)
+    (loss, first, _), (other_loss, second, _) = learned_by_two(parts, config)
     alone = learner()
     whole_loss = alone.learn(joined(parts), config, np.random.default_rng(3), (0.0, 0.1))
     assert torch.equal(first, second)
@@ -98,8 +98,13 @@ def test_two_ranks_learn_what_one_learns_from_the_samples_of_both():
 
 
 def test_ranks_stay_equal_when_one_has_fewer_samples_than_there_are_batches():
-    (_, first), (_, second) = learned_by_two([some_samples(50, 1), some_samples(2, 2)], LearnConfig(batch=10))
+    (_, first, _), (_, second, _) = learned_by_two([some_samples(50, 1), some_samples(2, 2)], LearnConfig(batch=10))
     assert torch.equal(first, second)
+
+
+def test_an_update_takes_a_batch_of_each_rank():
+    parts = [some_samples(40, 1), some_samples(40, 2)]
+    assert [steps for _, _, steps in learned_by_two(parts, LearnConfig(batch=20))] == [2, 2]
 
 
 def wait_for(condition, process):

@@ -92,7 +92,7 @@ class LearnConfig:
 
     rate: float = field(default=4e-3, metadata={"help": "Adam's step size at the start of the stage."})
     final_rate: float = field(default=1e-5, metadata={"help": "Step size at its end; cosine in between."})
-    batch: int = field(default=512, metadata={"help": "Positions in one update."})
+    batch: int = field(default=512, metadata={"help": "Positions of each rank in one update."})
     average_decay: float = field(default=0.999, metadata={"help": "Decay of the averaged weights per update; 0 = off."})
 
     difference_weight: float = field(

@@ -58,7 +58,7 @@ class Learner:
 
         Args:
             samples: positions and targets of this rank; each is used once.
-            config: step sizes and batch.
+            config: step sizes, and the batch that each rank brings to an update.
             rng: decides the order.
             progress: share of the stage done before and after this round, from 0 to 1.
         Returns:
@@ -67,7 +67,7 @@ class Learner:
             RankLostError: a rank is gone.
         """
         count = self.ranks.total(len(samples.boards))
-        updates = max(1, round(count / config.batch))
+        updates = max(1, round(count / (config.batch * self.ranks.world)))
         batches = _batches(samples, updates, rng)
         sizes = self.ranks.add_up(torch.tensor([len(batch) for batch in batches], dtype=torch.float64))
         total = 0.0
