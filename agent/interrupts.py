@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -77,10 +78,14 @@ class Interrupts:
             self._report(unraisable)
             return
         self.came = False
-        threading.Timer(_AGAIN_S, _interrupt_main).start()
+        is_done = threading.Lock()
+        with is_done:  # what came before the end of this hook would be lost in it as well
+            threading.Thread(target=_interrupt_main, args=(is_done,)).start()
 
 
-def _interrupt_main() -> None:
+def _interrupt_main(may_begin: threading.Lock) -> None:
+    with may_begin:
+        time.sleep(_AGAIN_S)
     main = threading.main_thread().ident  # that very thread: what it waits for must end
     if hasattr(signal, "pthread_kill") and main is not None:
         signal.pthread_kill(main, signal.SIGINT)

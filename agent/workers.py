@@ -42,6 +42,7 @@ def worker_processes(count: int) -> Iterator[Submit]:
 
     try:
         yield submit
+        pool.shutdown(wait=True)
     except BaseException:
         sender.close()
         raise

@@ -71,7 +71,12 @@ def test_ctrl_c_while_kernels_compile_ends_quietly_with_130(tmp_path: Path) -> N
     assert process.returncode in (130, -signal.SIGINT)
 
 
-def test_ctrl_c_in_a_finalizer_which_lets_no_exception_out_comes_again() -> None:
+@pytest.mark.parametrize("again_s", [0.01, 0.0])
+def test_ctrl_c_in_a_finalizer_which_lets_no_exception_out_comes_again(
+    again_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.interrupts._AGAIN_S", again_s)
+
     class Interrupted:
         def __del__(self) -> None:
             signal.raise_signal(signal.SIGINT)

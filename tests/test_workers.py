@@ -70,5 +70,12 @@ def test_a_program_that_hangs_ends_with_its_arena(tmp_path: Path, number: int, w
 
 def test_workers_finish_what_they_were_given_when_nothing_goes_wrong() -> None:
     with worker_processes(2) as submit:
-        found = [submit(divmod, number, 3) for number in (7, 8)]
-    assert [task.result() for task in found] == [(2, 1), (2, 2)]
+        found = [submit(divmod, number, 3) for number in range(20)]
+    assert [task.result() for task in found] == [divmod(number, 3) for number in range(20)]
+
+
+def test_workers_are_given_no_more_after_an_exception() -> None:
+    with pytest.raises(ValueError, match="stop"), worker_processes(1) as submit:
+        found = [submit(time.sleep, 5) for _ in range(20)]
+        raise ValueError("stop")
+    assert found[-1].cancelled()
